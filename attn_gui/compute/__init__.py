@@ -1,0 +1,1 @@
+"""torch: an Experiment in, a Trace out."""

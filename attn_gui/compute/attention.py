@@ -1,0 +1,86 @@
+"""Attention stage by stage: the readable reference.
+
+Rows are queries and columns keys. Each stage rounds its result to the experiment's precision; sums inside a stage run
+in float32 or better (:func:`attn_gui.compute.numbers.summed`). The order is that of Vaswani et al. 2017, section
+3.2.1, with the softcap of Gemma 2 between scale and mask.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from attn_gui.model.scoring import Scoring
+
+
+def project(
+    X: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None, heads: int, working: torch.dtype
+) -> torch.Tensor:
+    """``X W + b``, X [n, d], W [d, heads * size], b [1, heads * size] -> [heads, n, size]."""
+    projected = X.to(working) @ W.to(working)  # [n, heads * size]
+    if b is not None:
+        projected += b.to(working)
+    return projected.to(X.dtype).reshape(len(X), heads, -1).transpose(0, 1).contiguous()
+
+
+def raw_scores(Q: torch.Tensor, K: torch.Tensor, working: torch.dtype) -> torch.Tensor:
+    """``Q K^T``, Q [.., n_q, d_k], K [.., n_k, d_k] -> [.., n_q, n_k]."""
+    return (Q.to(working) @ K.to(working).transpose(-2, -1)).to(Q.dtype)
+
+
+def scaled_scores(raw: torch.Tensor, scale: float, working: torch.dtype) -> torch.Tensor:
+    """``scale * raw``."""
+    return (raw.to(working) * scale).to(raw.dtype)
+
+
+def capped_scores(scaled: torch.Tensor, softcap: float | None, working: torch.dtype) -> torch.Tensor:
+    """``softcap * tanh(scaled / softcap)``; the scaled scores themselves without a softcap."""
+    if softcap is None:
+        return scaled
+    return (softcap * torch.tanh(scaled.to(working) / softcap)).to(scaled.dtype)
+
+
+def scores(
+    Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dtype
+) -> torch.Tensor:
+    """A before the mask: raw scores, scaled, capped, [.., n_q, n_k]."""
+    scaled = scaled_scores(raw_scores(Q, K, working), scoring.scale_for(Q.shape[-1]), working)
+    return capped_scores(scaled, scoring.softcap, working)
+
+
+def masked_scores(A: torch.Tensor, allowed: torch.Tensor | None) -> torch.Tensor:
+    """A with -inf where ``allowed``, [n_q, n_k] bool, is False; None allows everything."""
+    return A if allowed is None else torch.where(allowed, A, torch.tensor(-torch.inf, dtype=A.dtype, device=A.device))
+
+
+def softmax(A_masked: torch.Tensor, allowed: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
+    """``exp(A - m) / l`` with m the row's maximum and l the sum; a fully masked row gives 0.
+
+    (As ONNX, SDPA and FlexAttention have it; the bare formula gives NaN there.)
+    """
+    N = torch.softmax(A_masked.to(working), dim=-1)
+    if allowed is not None:
+        empty = ~allowed.any(dim=-1, keepdim=True)  # [n_q, 1]
+        N.masked_fill_(empty, 0.0)
+    return N.to(A_masked.dtype)
+
+
+def head_output(N: torch.Tensor, V: torch.Tensor, working: torch.dtype) -> torch.Tensor:
+    """``N V``, N [.., n_q, n_k], V [.., n_k, d_v] -> [.., n_q, d_v]."""
+    return (N.to(working) @ V.to(working)).to(V.dtype)
+
+
+def concat(heads: torch.Tensor) -> torch.Tensor:
+    """The heads' outputs side by side: [heads, n_q, d_v] -> [n_q, heads * d_v]."""
+    return heads.transpose(0, 1).flatten(1)
+
+
+def output(
+    joined: torch.Tensor, W_O: torch.Tensor | None, b_O: torch.Tensor | None, working: torch.dtype
+) -> torch.Tensor:
+    """``concat W_O + b_O``, [n_q, d_out]; the concatenation itself without W_O."""
+    if W_O is None:
+        return joined
+    result = joined.to(working) @ W_O.to(working)
+    if b_O is not None:
+        result += b_O.to(working)
+    return result.to(joined.dtype)

@@ -1,0 +1,63 @@
+"""How much memory a computation may take, and whether it would fit."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import torch
+
+from attn_gui.model.errors import TooLarge
+from attn_gui.model.experiment import Experiment
+
+# what else is running may need the rest
+SHARE = 0.5
+
+
+def available(device: torch.device) -> int:
+    """Bytes that a computation on ``device`` may take: half of what is free."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return int(free * SHARE)
+    return int(_free_memory() * SHARE)
+
+
+def needed(experiment: Experiment) -> int:
+    """Bytes that the kept stages of ``experiment`` take: Q, K, V, A, N and the outputs."""
+    e = experiment
+    cells = 2 * e.heads * e.n_q * e.n_k
+    cells += e.heads * e.n_q * (e.d_k + 2 * e.d_v) + e.kv_heads * e.n_k * (e.d_k + e.d_v)
+    return cells * e.precision.bytes
+
+
+def check(experiment: Experiment, device: torch.device) -> None:
+    """Raise TooLarge, with both figures, where the stages would not fit."""
+    need, have = needed(experiment), available(device)
+    if need > have:
+        e = experiment
+        raise TooLarge(f"A and N of {e.heads} x {e.n_q} x {e.n_k} cells in {e.precision}", need, have)
+
+
+def _free_memory() -> int:
+    if sys.platform == "linux":
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return _free_memory_windows()
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def _free_memory_windows() -> int:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
+            (name, ctypes.c_ulonglong)
+            for name in ("total", "free", "page_total", "page_free", "virtual_total", "virtual_free", "extended")
+        ]
+
+    status = Status(length=ctypes.sizeof(Status))
+    ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return int(status.free)

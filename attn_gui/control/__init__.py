@@ -1,0 +1,1 @@
+"""Qt without widgets: the document, its undo commands, the worker."""

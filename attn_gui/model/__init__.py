@@ -1,0 +1,1 @@
+"""What is being explored: values without Qt and without torch."""

@@ -1,0 +1,59 @@
+"""Session: what a .attn file stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+
+
+@dataclass(frozen=True, eq=False)
+class NamedExperiment:
+    """An experiment with the name and the note that a person reads."""
+
+    name: str
+    experiment: Experiment
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """Named experiments, which of them is current, and view choices worth keeping (plain JSON values by name)."""
+
+    experiments: tuple[NamedExperiment, ...]
+    current: int = 0
+    view: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.experiments:
+            raise ExperimentError("session", "at least 1 experiment", "none")
+        if not 0 <= self.current < len(self.experiments):
+            raise ExperimentError("current", f"0 to {len(self.experiments) - 1}", str(self.current))
+
+    @property
+    def named(self) -> NamedExperiment:
+        return self.experiments[self.current]
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.named.experiment
+
+    def with_current(self, named: NamedExperiment) -> Session:
+        """With the current experiment replaced."""
+        experiments = list(self.experiments)
+        experiments[self.current] = named
+        return replace(self, experiments=tuple(experiments))
+
+    def with_experiment(self, experiment: Experiment) -> Session:
+        """With the current experiment's value replaced and its name and note kept."""
+        return self.with_current(replace(self.named, experiment=experiment))
+
+    def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
+        """Every array that the value holds, for accounting of memory."""
+        for named in self.experiments:
+            yield from named.experiment.arrays()

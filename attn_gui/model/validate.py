@@ -1,0 +1,51 @@
+"""Whether the shapes of an experiment fit together."""
+
+from __future__ import annotations
+
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.table import Floats, Table
+from attn_gui.model.weights import Weights
+
+
+def check_projections(
+    weights: Weights, widths: tuple[int, int], heads: tuple[int, int], *, multi_head: bool
+) -> None:
+    """Check ``weights`` against the widths of queries and keys and the counts of query and kv heads."""
+    d_model, d_context = widths
+    q_heads, kv_heads = heads
+    if d_model < 1 or d_context < 1:
+        raise ExperimentError("embeddings", "at least 1 dimension", "0")
+    _check_matrix("W_Q", weights.W_Q, d_model, q_heads)
+    d_k = weights.W_Q.width // q_heads
+    _check_matrix("W_K", weights.W_K, d_context, kv_heads)
+    if weights.W_K.width != kv_heads * d_k:
+        raise ExperimentError("W_K", f"{kv_heads * d_k} columns ({kv_heads} x d_k {d_k})", str(weights.W_K.width))
+    _check_matrix("W_V", weights.W_V, d_context, kv_heads)
+    d_v = weights.W_V.width // kv_heads
+    if multi_head:
+        if weights.W_O is None:
+            raise ExperimentError("W_O", f"a matrix of {q_heads * d_v} rows", "none")
+        _check_matrix("W_O", weights.W_O, q_heads * d_v, 1)
+    elif weights.W_O is not None or weights.b_O is not None:
+        raise ExperimentError("W_O", "none in a single-head variant", "a matrix or its bias")
+    for bias, matrix in (("b_Q", "W_Q"), ("b_K", "W_K"), ("b_V", "W_V"), ("b_O", "W_O")):
+        row, of = weights.get(bias), weights.get(matrix)
+        if row is not None and (of is None or row.shape != (1, of.width)):
+            expected = f"shape (1, {of.width})" if of is not None else f"none without {matrix}"
+            raise ExperimentError(bias, expected, f"shape {row.shape}")
+
+
+def _check_matrix(name: str, table: Table, rows: int, heads: int) -> None:
+    if len(table) != rows:
+        raise ExperimentError(name, f"{rows} rows", f"shape {table.shape}")
+    if table.width < 1 or table.width % heads:
+        raise ExperimentError(name, f"columns in {heads} equal parts, one per head", f"shape {table.shape}")
+
+
+def check_given(Q: Floats, K: Floats, V: Floats, heads: int, kv_heads: int, n_q: int, n_k: int) -> None:
+    """Check given Q, K, V against the counts of heads and tokens."""
+    for name, array, count, length in (("Q", Q, heads, n_q), ("K", K, kv_heads, n_k), ("V", V, kv_heads, n_k)):
+        if array.ndim != 3 or array.shape[:2] != (count, length) or array.shape[2] < 1:
+            raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
+    if Q.shape[2] != K.shape[2]:
+        raise ExperimentError("K", f"rows as long as Q's, {Q.shape[2]}", str(K.shape[2]))

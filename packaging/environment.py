@@ -1,0 +1,95 @@
+"""The virtual environment that dev.py works in: made once, then reused while its inputs stay the same."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+STDERR = 2  # set-up talk goes to stderr, so that stdout is the program's own
+
+
+class SetupError(Exception):
+    """Set-up cannot go on; the message says why and what to do."""
+
+
+def say(text: str) -> None:
+    print(f"set-up: {text}", file=sys.stderr, flush=True)
+
+
+def fingerprint(root: Path) -> str:
+    """What the environment of `root` depends on, as one hash: the pins, this Python and the place itself."""
+    digest = hashlib.sha256()
+    for path in (root / "pyproject.toml", root / "packaging" / "constraints.txt"):
+        digest.update(path.read_bytes() + b"\0")
+    digest.update("\0".join((sys.version, platform.machine(), str(root))).encode())
+    return digest.hexdigest()
+
+
+def interpreter(root: Path) -> Path:
+    """The environment's Python, whether or not it exists yet."""
+    return root / ".venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def stamp(root: Path) -> Path:
+    """The file that holds the fingerprint of a finished set-up."""
+    return root / ".venv" / "attn-gui-stamp"
+
+
+def prepare(root: Path) -> Path:
+    """Make or renew `.venv` if its fingerprint has changed, and return its Python.
+
+    Raises SetupError if the environment cannot be made or filled.
+    """
+    python, wanted = interpreter(root), fingerprint(root)
+    done = stamp(root)
+    if python.exists() and done.is_file() and done.read_bytes() == wanted.encode():
+        return python
+    done.unlink(missing_ok=True)
+    if not _is_usable(python):
+        _create(root / ".venv")
+    _install(root, python)
+    done.write_bytes(wanted.encode())
+    return python
+
+
+def site_packages(root: Path) -> Path:
+    """Where the environment keeps its packages."""
+    scheme = "Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages"
+    found = next((root / ".venv").glob(scheme), None)
+    if found is None:
+        raise SetupError(f"{root / '.venv'} holds no site-packages; delete that folder and run again")
+    return found
+
+
+def _is_usable(python: Path) -> bool:
+    """Whether a Python of this very version, with pip, is already there; half-made environments are not."""
+    if not python.exists():
+        return False
+    probe = [str(python), "-c", "import pip, sys; sys.stdout.write(sys.version)"]
+    try:
+        answer = subprocess.run(probe, capture_output=True, text=True, check=False)
+    except OSError:
+        return False
+    return answer.returncode == 0 and answer.stdout == sys.version
+
+
+def _create(folder: Path) -> None:
+    say(f"making {folder} with Python {platform.python_version()}")
+    # the base interpreter: clearing an environment from within itself would pull the rug away
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    if subprocess.run([base, "-m", "venv", "--clear", str(folder)], stdout=STDERR, check=False).returncode:
+        raise SetupError(
+            f"{folder} could not be made (see above); Debian and Ubuntu need the package python3-venv for it"
+        )
+
+
+def _install(root: Path, python: Path) -> None:
+    say("installing attn_gui and what it needs (a few minutes the first time)")
+    constraints = root / "packaging" / "constraints.txt"
+    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    command += ["--constraint", str(constraints), "--editable", f"{root}[test]"]
+    if subprocess.run(command, stdout=STDERR, check=False).returncode:
+        raise SetupError("pip could not install attn_gui (see above); run the same command again to retry")
