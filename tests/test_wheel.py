@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a new environment that holds the wheel and borrows its dependencies from this one."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    venv.create(folder, with_pip=False)
+    venv.create(folder, with_pip=False, symlinks=sys.platform != "win32")
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     install = ["install", "--no-deps", "--no-index", "--no-warn-script-location", str(wheel)]
     run([sys.executable, "-m", "pip", "--python", str(python), *install], cwd=folder)

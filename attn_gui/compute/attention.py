@@ -12,9 +12,7 @@ import torch
 from attn_gui.model.scoring import Scoring
 
 
-def project(
-    X: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None, heads: int, working: torch.dtype
-) -> torch.Tensor:
+def project(X: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None, heads: int, working: torch.dtype) -> torch.Tensor:
     """``X W + b``, X [n, d], W [d, heads * size], b [1, heads * size] -> [heads, n, size]."""
     projected = X.to(working) @ W.to(working)  # [n, heads * size]
     if b is not None:
@@ -39,9 +37,7 @@ def capped_scores(scaled: torch.Tensor, softcap: float | None, working: torch.dt
     return (softcap * torch.tanh(scaled.to(working) / softcap)).to(scaled.dtype)
 
 
-def scores(
-    Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dtype
-) -> torch.Tensor:
+def scores(Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dtype) -> torch.Tensor:
     """A before the mask: raw scores, scaled, capped, [.., n_q, n_k]."""
     scaled = scaled_scores(raw_scores(Q, K, working), scoring.scale_for(Q.shape[-1]), working)
     return capped_scores(scaled, scoring.softcap, working)

@@ -55,7 +55,15 @@ def _free_memory_windows() -> int:
     class Status(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
             (name, ctypes.c_ulonglong)
-            for name in ("total", "free", "page_total", "page_free", "virtual_total", "virtual_free", "extended")
+            for name in (
+                "total",
+                "free",
+                "page_total",
+                "page_free",
+                "virtual_total",
+                "virtual_free",
+                "extended",
+            )
         ]
 
     status = Status(length=ctypes.sizeof(Status))

@@ -87,7 +87,10 @@ def delete_tokens(experiment: Experiment, side: Side, rows: Sequence[int]) -> Ex
     if not order:
         raise ExperimentError(side, "at least 1 token to be left", "all of them deleted")
     shrunk = TokenSequence(
-        tuple(of.tokens[row] for row in order), of.embeddings.without_rows(rows), of.dimensions, of.rearranged(order)
+        tuple(of.tokens[row] for row in order),
+        of.embeddings.without_rows(rows),
+        of.dimensions,
+        of.rearranged(order),
     )
     return _rearranged(experiment, side, shrunk, order)
 
@@ -117,14 +120,10 @@ def set_weight_cells(
     table = None if weights is None else weights.get(name)
     if weights is None or table is None:
         raise ExperimentError(name, "a matrix or bias of this experiment", "none by that name")
-    return replace(
-        experiment, source=FromTokens(weights.with_table(name, table.with_cells(rows, columns, numbers)))
-    )
+    return replace(experiment, source=FromTokens(weights.with_table(name, table.with_cells(rows, columns, numbers))))
 
 
-def _rearranged(
-    experiment: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]
-) -> Experiment:
+def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]) -> Experiment:
     """With the table replaced, and painted cells and given Q, K, V moved along: row r was ``order[r]``."""
     before = len(sequence(experiment, side))
     places: list[int | None] = [None] * before

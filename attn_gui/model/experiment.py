@@ -74,9 +74,9 @@ class Experiment:
         if self.kv_heads < 1 or self.heads % self.kv_heads:
             raise ExperimentError("kv_heads", f"a divisor of the {self.heads} query heads", str(self.kv_heads))
         if self.heads > 1 and not self.variant.is_multi_head:
-            raise ExperimentError("heads", f"1 for {self.variant.title}", str(self.heads))
+            raise ExperimentError("heads", f"1 for {self.variant.label}", str(self.heads))
         if self.variant.is_cross and self.context is None:
-            raise ExperimentError("context", f"a token table for {self.variant.title}", "none")
+            raise ExperimentError("context", f"a token table for {self.variant.label}", "none")
         if isinstance(self.source, GivenQKV):
             check_given(self.source.Q, self.source.K, self.source.V, self.heads, self.kv_heads, self.n_q, self.n_k)
         else:
@@ -111,9 +111,7 @@ class Experiment:
         if weights is None:
             d_context = sequence.width if context is None else context.width
             weights = initial_weights("identity", sequence.width, d_context, count, multi_head=multi_head)
-        return cls(
-            sequence, FromTokens(weights), variant, count, kv_heads or count, context, **fields
-        )
+        return cls(sequence, FromTokens(weights), variant, count, kv_heads or count, context, **fields)
 
     @classmethod
     def from_qkv(
@@ -177,14 +175,14 @@ class Experiment:
     def d_k(self) -> int:
         """Size of one head's queries and keys."""
         if isinstance(self.source, GivenQKV):
-            return self.source.Q.shape[-1]
+            return int(self.source.Q.shape[-1])
         return self.source.weights.W_Q.width // self.heads
 
     @property
     def d_v(self) -> int:
         """Size of one head's values."""
         if isinstance(self.source, GivenQKV):
-            return self.source.V.shape[-1]
+            return int(self.source.V.shape[-1])
         return self.source.weights.W_V.width // self.kv_heads
 
     @property

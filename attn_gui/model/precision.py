@@ -28,8 +28,15 @@ class Precision(StrEnum):
     @property
     def numpy(self) -> type[np.floating]:
         """The numpy type that holds every value of this precision exactly (float32 for bfloat16)."""
-        return {"float64": np.float64, "float16": np.float16}.get(self.value, np.float32)
+        return _NUMPY[self]
 
+
+_NUMPY: dict[Precision, type[np.floating]] = {
+    Precision.FLOAT64: np.float64,
+    Precision.FLOAT32: np.float32,
+    Precision.BFLOAT16: np.float32,
+    Precision.FLOAT16: np.float16,
+}
 
 _EPS = {
     Precision.FLOAT64: 2.0**-52,

@@ -71,7 +71,8 @@ def with_variant(experiment: Experiment, variant: Variant) -> Experiment:
         heads = next((h for h in range(2, experiment.d_model + 1) if experiment.d_model % h == 0), 1)
     painted = experiment.painted if variant.is_cross == experiment.variant.is_cross else Painted()
     return _refitted(
-        replace_unchecked(experiment, variant=variant, heads=heads, kv_heads=heads, context=context), painted=painted
+        replace_unchecked(experiment, variant=variant, heads=heads, kv_heads=heads, context=context),
+        painted=painted,
     )
 
 
@@ -98,7 +99,7 @@ def head_choices(experiment: Experiment) -> list[tuple[int, str | None]]:
         elif experiment.weights is None:
             reason = f"Q, K and V were given with {experiment.heads} heads"
         elif not experiment.variant.is_multi_head:
-            reason = f"{experiment.variant.title} has one head: choose a multi-head variant"
+            reason = f"{experiment.variant.label} has one head: choose a multi-head variant"
         elif d % count:
             reason = f"{count} heads do not divide d = {d}"
         choices.append((count, reason))
@@ -157,7 +158,7 @@ def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
     if not isinstance(experiment.source, GivenQKV):
         raise TypeError("given Q, K and V")
     if variant.is_multi_head != experiment.variant.is_multi_head and experiment.heads > 1:
-        raise ExperimentError("variant", f"a multi-head one for {experiment.heads} given heads", variant.title)
+        raise ExperimentError("variant", f"a multi-head one for {experiment.heads} given heads", variant.label)
     context = experiment.context if not variant.is_cross or experiment.context is not None else experiment.tokens
     return replace(experiment, variant=variant, context=context)
 

@@ -21,7 +21,7 @@ def frozen(array: ArrayLike) -> Floats:
     """A read-only C-contiguous float64 array; a copy unless ``array`` already is one that nobody can write to."""
     given = np.asarray(array)
     result = np.ascontiguousarray(given, dtype=np.float64)
-    if result is array and result.flags.writeable or (result.base is not None and result.flags.writeable):
+    if (result is array and result.flags.writeable) or (result.base is not None and result.flags.writeable):
         result = result.copy()
     result.flags.writeable = False
     return result
@@ -95,8 +95,7 @@ class Table:
         if [len(c) for c in self._chunks] != [len(c) for c in other._chunks]:
             return bool(np.array_equal(self.array(), other.array(), equal_nan=True))
         return all(
-            a is b or np.array_equal(a, b, equal_nan=True)
-            for a, b in zip(self._chunks, other._chunks, strict=True)
+            a is b or np.array_equal(a, b, equal_nan=True) for a, b in zip(self._chunks, other._chunks, strict=True)
         )
 
     def with_cells(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> Table:

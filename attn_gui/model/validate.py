@@ -7,9 +7,7 @@ from attn_gui.model.table import Floats, Table
 from attn_gui.model.weights import Weights
 
 
-def check_projections(
-    weights: Weights, widths: tuple[int, int], heads: tuple[int, int], *, multi_head: bool
-) -> None:
+def check_projections(weights: Weights, widths: tuple[int, int], heads: tuple[int, int], *, multi_head: bool) -> None:
     """Check ``weights`` against the widths of queries and keys and the counts of query and kv heads."""
     d_model, d_context = widths
     q_heads, kv_heads = heads
@@ -44,7 +42,11 @@ def _check_matrix(name: str, table: Table, rows: int, heads: int) -> None:
 
 def check_given(Q: Floats, K: Floats, V: Floats, heads: int, kv_heads: int, n_q: int, n_k: int) -> None:
     """Check given Q, K, V against the counts of heads and tokens."""
-    for name, array, count, length in (("Q", Q, heads, n_q), ("K", K, kv_heads, n_k), ("V", V, kv_heads, n_k)):
+    for name, array, count, length in (
+        ("Q", Q, heads, n_q),
+        ("K", K, kv_heads, n_k),
+        ("V", V, kv_heads, n_k),
+    ):
         if array.ndim != 3 or array.shape[:2] != (count, length) or array.shape[2] < 1:
             raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
     if Q.shape[2] != K.shape[2]:

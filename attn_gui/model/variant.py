@@ -22,11 +22,11 @@ class Variant(StrEnum):
         return self in (Variant.MULTI_HEAD_SELF, Variant.MULTI_HEAD_CROSS)
 
     @property
-    def title(self) -> str:
-        return _TITLES[self]
+    def label(self) -> str:
+        return _LABELS[self]
 
 
-_TITLES = {
+_LABELS = {
     Variant.SELF: "Self-attention",
     Variant.CROSS: "Cross-attention",
     Variant.MULTI_HEAD_SELF: "Multi-head self",

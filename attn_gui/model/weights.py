@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from attn_gui.model.table import Table
@@ -47,7 +49,7 @@ class Weights:
         """From plain lists or arrays; a bias is a vector of its matrix's columns."""
         optional = {"W_O": None if W_O is None else Table.of(W_O)}
         for name, bias in (("b_Q", b_Q), ("b_K", b_K), ("b_V", b_V), ("b_O", b_O)):
-            optional[name] = None if bias is None else Table.of([bias])
+            optional[name] = None if bias is None else Table.of(np.reshape(bias, (1, -1)))
         return cls(Table.of(W_Q), Table.of(W_K), Table.of(W_V), **optional)
 
     def get(self, name: str) -> Table | None:
@@ -60,7 +62,8 @@ class Weights:
     def with_table(self, name: str, table: Table | None) -> Weights:
         if name not in MATRICES + BIASES:
             raise KeyError(name)
-        return replace(self, **{name: table})
+        fields: dict[str, Any] = {name: table}
+        return replace(self, **fields)
 
     def items(self) -> Iterator[tuple[str, Table]]:
         """The tables that are there, by name."""

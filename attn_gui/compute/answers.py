@@ -1,0 +1,28 @@
+"""What the screen asks of a trace, answered in the worker."""
+
+from __future__ import annotations
+
+from attn_gui.compute.picture import picture
+from attn_gui.compute.reading import read_cell, read_row
+from attn_gui.model.answers import Answer, StageValues
+from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk
+from attn_gui.model.trace import Trace
+
+
+def answer(trace: Trace, ask: Ask) -> Answer:
+    """The answer to ``ask``, brought within the bounds of ``trace``; None where it has no such stage."""
+    e = trace.experiment
+    head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
+    if isinstance(ask, PictureAsk):
+        return picture(trace, ask.request(e))
+    if isinstance(ask, CellAsk):
+        return read_cell(trace, head, min(ask.i, e.n_q - 1), min(ask.j, e.n_k - 1))
+    if isinstance(ask, RowAsk):
+        return read_row(trace, head, min(ask.i, e.n_q - 1))
+    if ask.stage == "context" and not e.variant.is_cross:
+        return None
+    if ask.head == "mean" and ask.square:
+        values = trace.matrix(ask.stage, "mean").block(slice(0, e.n_q), slice(0, e.n_k))
+    else:
+        values = trace.stage(ask.stage, head if isinstance(head, int) else 0)
+    return StageValues(ask, values)

@@ -1,0 +1,50 @@
+"""Readings: one cell's numbers from q and k to the weight, and one query's row, as they were computed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attn_gui.model.answers import Reading, Row
+from attn_gui.model.trace import Head, Trace
+
+
+def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
+    """The numbers behind the weight at query ``i``, key ``j``."""
+    e = trace.experiment
+    row, keys, cell = slice(i, i + 1), slice(0, e.n_k), slice(j, j + 1)
+
+    def value(name: str) -> float:
+        return float(trace.matrix(name, head).block(row, cell)[0, 0])
+
+    scores = trace.matrix("A_masked", head).block(row, keys)[0].astype(np.float64)
+    allowed = trace.matrix("A_masked", head).allowed(row, keys)[0]
+    maximum = float(scores[allowed].max()) if allowed.any() else -np.inf
+    with np.errstate(invalid="ignore"):
+        exponentials = np.where(allowed, np.exp(scores - maximum), 0.0)
+    q = k = np.empty(0)
+    if head != "mean":
+        q, k = trace.stage("Q", head)[i], trace.stage("K", head)[j]
+    return Reading(
+        head,
+        i,
+        j,
+        q,
+        k,
+        np.asarray(q, np.float64) * np.asarray(k, np.float64),
+        e.scale,
+        value("raw"),
+        value("scaled"),
+        value("A"),
+        bool(allowed[j]),
+        maximum,
+        float(exponentials[j]),
+        float(exponentials.sum()),
+        value("N"),
+    )
+
+
+def read_row(trace: Trace, head: Head, i: int) -> Row:
+    """Query ``i``'s row of N."""
+    matrix = trace.matrix("N", head)
+    row, keys = slice(i, i + 1), slice(0, trace.experiment.n_k)
+    return Row(head, i, matrix.block(row, keys)[0], matrix.allowed(row, keys)[0], float(trace.row_sums(head)[i]))

@@ -1,0 +1,48 @@
+"""Undo commands: the one way in which a session changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QUndoCommand
+
+from attn_gui.model.session import Session
+
+if TYPE_CHECKING:
+    from attn_gui.control.document import Document
+
+MERGEABLE = 1
+
+
+class ChangeSession(QUndoCommand):
+    """From one session to the next.
+
+    Both are values that share every array that the change left alone, so what a command keeps is the change.
+    """
+
+    def __init__(self, document: Document, label: str, after: Session, merge: str | None = None) -> None:
+        super().__init__(label)
+        self._document = document
+        self.before = document.session
+        self.after = after
+        self.merge = merge
+
+    def redo(self) -> None:
+        self._document._show(self.after)
+
+    def undo(self) -> None:
+        self._document._show(self.before)
+
+    def id(self) -> int:
+        return -1 if self.merge is None else MERGEABLE
+
+    def mergeWith(self, later: QUndoCommand) -> bool:
+        if not isinstance(later, ChangeSession) or later.merge != self.merge or self.merge is None:
+            return False
+        self.after = later.after
+        return True
+
+    def cost(self) -> int:
+        """Bytes that only this command keeps alive: the arrays of the state before that the change replaced."""
+        kept = {id(array) for array in self.after.arrays()}
+        return sum(array.nbytes for array in self.before.arrays() if id(array) not in kept)

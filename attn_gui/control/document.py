@@ -1,0 +1,144 @@
+"""Document: the one mutable object. It holds a Session; intents come in as undo commands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from attn_gui.control.commands import ChangeSession
+from attn_gui.control.feed import Feed
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.session import NamedExperiment, Session
+
+UNDO_BYTES = 256 << 20
+
+
+class Document(QObject):
+    """The session that is open, its undo history and its file.
+
+    ``changed(before, after)`` carries two Sessions, after every change, undo and redo. Nothing is computed until
+    :meth:`start`.
+    """
+
+    changed = Signal(object, object)
+    path_changed = Signal()
+    device_changed = Signal(str)
+
+    def __init__(self, session: Session, feed: Feed, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.feed = feed
+        self.path: Path | None = None
+        self.undo_stack = QUndoStack(self)
+        self.device = "cpu"
+        self._started = False
+        self._undo_bytes = 0
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.session.experiment
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there are changes that no file holds."""
+        return not self.undo_stack.isClean()
+
+    def start(self) -> None:
+        """Begin computing; called once the window has been painted."""
+        self._started = True
+        self._compute()
+
+    def apply(self, label: str, experiment: Experiment, merge: str | None = None) -> None:
+        """Make ``experiment`` the current one, as one undo step called ``label``.
+
+        Steps that follow one another with the same ``merge`` key become one.
+        """
+        self.apply_session(label, self.session.with_experiment(experiment), merge)
+
+    def apply_named(self, label: str, named: NamedExperiment) -> None:
+        """Put ``named`` in place of the current experiment, as one undo step."""
+        self.apply_session(label, self.session.with_current(named))
+
+    def apply_session(self, label: str, session: Session, merge: str | None = None) -> None:
+        """Make ``session`` the current one, as one undo step."""
+        command = ChangeSession(self, label, session, merge)
+        self._undo_bytes += command.cost()
+        self.undo_stack.push(command)
+        if self._undo_bytes > UNDO_BYTES:
+            self._forget_oldest()
+
+    def open(self, session: Session, path: Path | None, *, clean: bool = True) -> None:
+        """Show another session, with a history of its own."""
+        self.undo_stack.clear()
+        self._undo_bytes = 0
+        if not clean:
+            self.undo_stack.resetClean()
+        self._show(replace(session), keep_view=False)
+        self.path = path
+        self.path_changed.emit()
+
+    def saved(self, path: Path) -> None:
+        """The session as it stands is now in ``path``."""
+        self.path = path
+        self.undo_stack.setClean()
+        self.path_changed.emit()
+
+    def keep_view(self, **choices: Any) -> None:
+        """Keep view choices in the session, without an undo step: they are not part of what is explored."""
+        self.session = replace(self.session, view={**self.session.view, **choices})
+
+    def set_device(self, device: str) -> None:
+        """Compute on ``device`` from now on."""
+        if device != self.device:
+            self.device = device
+            self.device_changed.emit(device)
+            self._compute()
+
+    def recompute(self) -> None:
+        self._compute()
+
+    def _show(self, session: Session, keep_view: bool = True) -> None:
+        before = self.session
+        self.session = replace(session, view=before.view) if keep_view else session
+        self.changed.emit(before, self.session)
+        if self.session.experiment is not before.experiment or not keep_view:
+            self._compute()
+
+    def _compute(self) -> None:
+        if self._started:
+            self.feed.compute(self.experiment, self.device)
+
+    def _forget_oldest(self) -> None:
+        """Keep the latest steps that fit half of UNDO_BYTES (Qt's stack can only be shortened as a whole)."""
+        stack = self.undo_stack
+        commands = [stack.command(k) for k in range(stack.count())]
+        kept: list[ChangeSession] = []
+        total = 0
+        for command in reversed(commands):
+            if not isinstance(command, ChangeSession):
+                break
+            total += command.cost()
+            if kept and total > UNDO_BYTES // 2:
+                break
+            kept.append(command)
+        steps = [(c.text(), c.before, c.after) for c in reversed(kept)]
+        clean = stack.cleanIndex() - (len(commands) - len(steps))
+        now = self.session
+        blocked = self.blockSignals(True)
+        started, self._started = self._started, False
+        stack.clear()
+        if clean != 0:
+            stack.resetClean()
+        for index, (label, before, after) in enumerate(steps):
+            self.session = before
+            stack.push(ChangeSession(self, label, after))
+            if index + 1 == clean:
+                stack.setClean()
+        self.session = now
+        self._started = started
+        self.blockSignals(blocked)
+        self._undo_bytes = sum(step.cost() for step in kept)

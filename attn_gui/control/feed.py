@@ -1,0 +1,147 @@
+"""Feed: what the views see of the computation. They read finished arrays from here and nowhere else."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from attn_gui.control.worker import Priority, Steps, Worker
+from attn_gui.model.asks import Ask
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.trace import Trace
+
+# a running trace younger than this is let finish, so that a burst of edits (a drag) shows states on the way
+PATIENCE_S = 0.2
+
+TRACE = "trace"
+
+
+class Feed(QObject):
+    """Has experiments traced, latest wins, and answers the views' asks along with each trace.
+
+    A view keeps an ask in a slot of its own name; the answer comes by ``answered`` each time there is a new trace or
+    the ask has changed. ``traced`` comes first.
+    """
+
+    traced = Signal(object)
+    answered = Signal(str, object)
+    failed = Signal(object)
+    progressed = Signal(float)
+    busy_changed = Signal(bool)
+
+    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.trace: Trace | None = None
+        self._worker = worker
+        self._asks: dict[str, Ask] = {}
+        self._wanted: tuple[Experiment, str] | None = None
+        self._submitted = 0.0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a trace is on its way."""
+        return self._worker.running(TRACE)
+
+    def compute(self, experiment: Experiment, device: str) -> None:
+        """Have ``experiment`` traced on ``device``; the last asked for is sure to be shown, those before may be."""
+        self._wanted = (experiment, device)
+        if not self.busy:
+            self._submit()
+            self.busy_changed.emit(True)
+        elif time.monotonic() - self._submitted > PATIENCE_S:
+            self._submit()
+
+    def cancel(self) -> None:
+        """Give up the trace on its way; the last one stays."""
+        self._wanted = None
+        self._worker.cancel(TRACE)
+        self.busy_changed.emit(False)
+
+    def ask(self, slot: str, ask: Ask | None) -> None:
+        """Keep ``ask`` in ``slot``, in place of the one there; None empties it."""
+        if self._asks.get(slot) == ask:
+            return
+        if ask is None:
+            del self._asks[slot]
+            self._worker.cancel(slot)
+            return
+        self._asks[slot] = ask
+        trace = self.trace
+        if trace is not None:
+            self._worker.submit(
+                slot,
+                lambda: _answer(trace, ask),
+                Priority.ASK,
+                lambda a: self._on_answer(slot, trace, a),
+                self.failed.emit,
+            )
+
+    def _submit(self) -> None:
+        if self._wanted is None:
+            return
+        (experiment, device), self._wanted = self._wanted, None
+        self._submitted = time.monotonic()
+        asks = dict(self._asks)
+        self._worker.submit(
+            TRACE,
+            lambda: _trace(experiment, device, asks),
+            Priority.TRACE,
+            self._on_trace,
+            self._on_failure,
+            self.progressed.emit,
+        )
+
+    def _on_trace(self, result: tuple[Trace, dict[str, tuple[Ask, Any]]]) -> None:
+        self.trace, answers = result
+        self.traced.emit(self.trace)
+        for slot, (ask, answer) in answers.items():
+            current = self._asks.get(slot)
+            if current == ask:
+                self._worker.cancel(slot)
+                self.answered.emit(slot, answer)
+        for slot in self._asks.keys() - answers.keys():
+            self._ask_again(slot)
+        for slot, (ask, _) in answers.items():
+            if slot in self._asks and self._asks[slot] != ask:
+                self._ask_again(slot)
+        self._go_on()
+
+    def _ask_again(self, slot: str) -> None:
+        ask = self._asks.pop(slot)
+        self.ask(slot, ask)
+
+    def _on_answer(self, slot: str, trace: Trace, answer: Any) -> None:
+        if trace is self.trace:
+            self.answered.emit(slot, answer)
+
+    def _on_failure(self, error: BaseException) -> None:
+        self.failed.emit(error)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._wanted is not None:
+            self._submit()
+        else:
+            self.busy_changed.emit(False)
+
+
+def _trace(experiment: Experiment, device: str, asks: dict[str, Ask]) -> Steps:
+    # imported here, in the worker: the first paint does not wait for torch
+    from attn_gui.compute.answers import answer
+    from attn_gui.compute.trace import trace_steps
+
+    trace = yield from trace_steps(experiment, device)
+    answers = {}
+    for slot, ask in asks.items():
+        answers[slot] = (ask, answer(trace, ask))
+        yield 1.0
+    return trace, answers
+
+
+def _answer(trace: Trace, ask: Ask) -> Steps:
+    from attn_gui.compute.answers import answer
+
+    return answer(trace, ask)
+    yield

@@ -1,0 +1,104 @@
+"""Settings: a person's choices that outlive the session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QObject, QSettings, QStandardPaths, Signal
+
+RECENT = 8
+DEFAULT_DECIMALS = 4
+
+
+def profile_directory() -> Path:
+    """Where settings and recovery files lie: ATTN_GUI_PROFILE if set, else the platform's place for a program's data."""
+    given = os.environ.get("ATTN_GUI_PROFILE")
+    if given:
+        return Path(given)
+    place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
+    return Path(place) / "attn_gui"
+
+
+class Settings(QObject):
+    """Typed access to the settings file. Every setter says so by ``changed(name)``."""
+
+    changed = Signal(str)
+
+    def __init__(self, directory: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.directory = directory
+        self._file = QSettings(str(directory / "settings.ini"), QSettings.Format.IniFormat)
+
+    def _set(self, name: str, value: object) -> None:
+        self._file.setValue(name, value)
+        self.changed.emit(name)
+
+    @property
+    def theme(self) -> str:
+        """system, light, dark or contrast."""
+        value = str(self._file.value("theme", "system"))
+        return value if value in ("system", "light", "dark", "contrast") else "system"
+
+    @theme.setter
+    def theme(self, value: str) -> None:
+        self._set("theme", value)
+
+    @property
+    def decimals(self) -> int:
+        """Decimals shown in tables and read-outs, 0 to 17; data are never rounded."""
+        try:
+            return max(0, min(17, int(str(self._file.value("decimals", DEFAULT_DECIMALS)))))
+        except ValueError:
+            return DEFAULT_DECIMALS
+
+    @decimals.setter
+    def decimals(self, value: int) -> None:
+        self._set("decimals", value)
+
+    @property
+    def reduced_motion(self) -> bool:
+        return str(self._file.value("reduced_motion", "false")) == "true"
+
+    @reduced_motion.setter
+    def reduced_motion(self, value: bool) -> None:
+        self._set("reduced_motion", "true" if value else "false")
+
+    @property
+    def device(self) -> str:
+        return str(self._file.value("device", "cpu"))
+
+    @device.setter
+    def device(self, value: str) -> None:
+        self._set("device", value)
+
+    @property
+    def recent(self) -> list[Path]:
+        """Session files opened or saved last, the latest first."""
+        stored = self._file.value("recent", [])
+        names = stored if isinstance(stored, list) else [stored]
+        return [Path(str(name)) for name in names if name]
+
+    def add_recent(self, path: Path) -> None:
+        path = path.absolute()
+        rest = [other for other in self.recent if other != path]
+        self._set("recent", [str(p) for p in [path, *rest][:RECENT]])
+
+    def clear_recent(self) -> None:
+        self._set("recent", [])
+
+    @property
+    def window(self) -> tuple[QByteArray, QByteArray]:
+        """Geometry and dock state of the main window, empty at first."""
+        return self._bytes("window/geometry"), self._bytes("window/state")
+
+    def keep_window(self, geometry: QByteArray, state: QByteArray) -> None:
+        self._file.setValue("window/geometry", geometry)
+        self._file.setValue("window/state", state)
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def _bytes(self, name: str) -> QByteArray:
+        value = self._file.value(name)
+        return value if isinstance(value, QByteArray) else QByteArray()

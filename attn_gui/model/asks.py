@@ -1,0 +1,73 @@
+"""What a view may ask of a trace: plain values, so that they can cross to the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import ColourMapping, PictureRequest
+from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head, Pooling
+
+
+@dataclass(frozen=True)
+class PictureAsk:
+    """A picture of a square stage.
+
+    window: (top, bottom, left, right) in tokens, None for everything; size: the most cells to draw, (height, width).
+    """
+
+    stage: str
+    head: Head = 0
+    window: tuple[int, int, int, int] | None = None
+    size: tuple[int, int] = (512, 512)
+    pooling: Pooling = "max"
+    mapping: ColourMapping = "linear"
+    diverging: bool = False
+
+    def request(self, experiment: Experiment) -> PictureRequest:
+        """The request for ``experiment``, with head and window brought within its bounds."""
+        head = min(self.head, experiment.heads - 1) if isinstance(self.head, int) else self.head
+        rows, columns = (0, experiment.n_q), (0, experiment.n_k)
+        if self.window is not None:
+            top, bottom, left, right = self.window
+            rows = _within(top, bottom, experiment.n_q)
+            columns = _within(left, right, experiment.n_k)
+        return PictureRequest(self.stage, head, rows, columns, self.size, self.pooling, self.mapping, self.diverging)
+
+
+@dataclass(frozen=True)
+class StageAsk:
+    """A stage as numbers; ``head`` is not looked at for stages that are not per head."""
+
+    stage: str
+    head: Head = 0
+
+    @property
+    def square(self) -> bool:
+        return STAGES[self.stage].square
+
+
+@dataclass(frozen=True)
+class CellAsk:
+    """The numbers behind the weight of query ``i`` for key ``j``."""
+
+    head: Head
+    i: int
+    j: int
+
+
+@dataclass(frozen=True)
+class RowAsk:
+    """The weights of query ``i`` over all keys."""
+
+    head: Head
+    i: int
+
+
+Ask = PictureAsk | StageAsk | CellAsk | RowAsk
+
+
+def _within(start: int, stop: int, length: int) -> tuple[int, int]:
+    start = max(0, min(start, length - 1))
+    return start, max(start + 1, min(stop, length))
