@@ -37,5 +37,5 @@ def resource(name: str) -> Path:
 
 
 def example_files() -> list[Path]:
-    """The example sessions that ship with the program, ordered by name."""
-    return sorted((resources() / "examples").glob("*.attn"))
+    """The examples that ship with the program, ordered by name."""
+    return sorted((resources() / "examples").glob("*.json"))

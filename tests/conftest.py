@@ -78,9 +78,7 @@ def nothing_left_running() -> Iterator[None]:
 
 def _left_running(before: set[threading.Thread]) -> list[str]:
     # Python makes a dummy for each foreign thread that calls it and keeps it after that thread has ended
-    threads = [
-        t for t in threading.enumerate() if t not in before and not isinstance(t, threading._DummyThread)
-    ]
+    threads = [t for t in threading.enumerate() if t not in before and not isinstance(t, threading._DummyThread)]
     left = [f"thread {thread.name}" for thread in threads]
     if "PySide6.QtCore" in sys.modules:
         import shiboken6

@@ -57,16 +57,16 @@ def test_missing_resource_is_named(package: Path) -> None:
         paths.resource("icons/none.svg")
 
 
-def test_examples_are_the_sessions_in_order(package: Path) -> None:
+def test_examples_come_in_order(package: Path) -> None:
     examples = package / "resources" / "examples"
     examples.mkdir(parents=True)
-    for name in ("b.attn", "a.attn", "notes.txt"):
+    for name in ("b.json", "a.json", "notes.txt"):
         (examples / name).touch()
-    assert paths.example_files() == [examples / "a.attn", examples / "b.attn"]
-    assert paths.resource("examples/b.attn") == examples / "b.attn"
+    assert paths.example_files() == [examples / "a.json", examples / "b.json"]
+    assert paths.resource("examples/b.json") == examples / "b.json"
 
 
 def test_every_shipped_example_is_listed() -> None:
-    shipped = set(paths.resources().rglob("*.attn"))
+    shipped = set(paths.resources().rglob("examples/**/*"))
     assert shipped
     assert set(paths.example_files()) == shipped

@@ -62,9 +62,7 @@ def run(command: list[str], cwd: Path) -> str:
 def test_holds_the_package_and_its_resources_alone(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     packed = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
-    sources = {
-        f"attn_gui/{path.relative_to(ROOT / 'attn_gui').as_posix()}" for path in source_files("attn_gui")
-    }
+    sources = {f"attn_gui/{path.relative_to(ROOT / 'attn_gui').as_posix()}" for path in source_files("attn_gui")}
     shipped = {f"attn_gui/{path.relative_to(ROOT).as_posix()}" for path in source_files("resources")}
     assert packed == sources | {name for name in shipped if "/screenshots/" not in name}
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
@@ -85,9 +83,7 @@ def test_starts_and_computes(elsewhere: Path, tmp_path: Path) -> None:
     out = run([str(elsewhere), "-m", "attn_gui", "--smoke"], cwd=tmp_path)
     answer = json.loads(out.splitlines()[-1])
     assert 0 < answer["first_paint_ms"] < answer["first_result_ms"]
-    x = np.array(
-        [[1, 0], [0, 1], [1, 1], [1, 1], [0.5, 1]]
-    )  # karina is to the store, all weights the identity
+    x = np.array([[1, 0], [0, 1], [1, 1], [1, 1], [0.5, 1]])  # karina is to the store, all weights the identity
     weights = np.exp(x @ x.T / np.sqrt(2))  # [n_q, n_k]
     weights /= weights.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(answer["N"], weights, atol=1e-6)

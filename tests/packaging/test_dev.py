@@ -242,9 +242,7 @@ def test_root_is_told_when_the_packages_did_not_help(tree: Tree, monkeypatch: py
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     tree.lacks("libEGL.so.1")
     script(tree.system / "apt-get", "#!/bin/sh\nexit 0\n")
-    with pytest.raises(
-        environment.SetupError, match=r"still lacks libEGL\.so\.1 after this command:\napt-get update"
-    ):
+    with pytest.raises(environment.SetupError, match=r"still lacks libEGL\.so\.1 after this command:\napt-get update"):
         qt_libraries.ensure(tree.pyside)
 
 
@@ -258,9 +256,7 @@ def test_others_get_one_command_to_run(tree: Tree, monkeypatch: pytest.MonkeyPat
     with pytest.raises(environment.SetupError) as refusal:
         qt_libraries.ensure(tree.pyside)
     *_, command = str(refusal.value).splitlines()
-    assert re.fullmatch(
-        r"sudo sh -c 'apt-get update && apt-get install .* fonts-dejavu-core libxcb-cursor0'", command
-    )
+    assert re.fullmatch(r"sudo sh -c 'apt-get update && apt-get install .* fonts-dejavu-core libxcb-cursor0'", command)
     assert not (tree.system / "told").exists()
 
 
@@ -288,9 +284,7 @@ def test_every_system_library_of_qt_has_a_package_name() -> None:
     files = [pyside / name for name in qt_libraries.LOADED]
     files += [pyside / "Qt" / "lib" / f"libQt6{part}.so.6" for part in parts]
     asked = {name.decode() for file in files for name in LIBRARY_NAME.findall(file.read_bytes())}
-    shipped = {
-        name for name in asked if name.startswith(("libQt6", "libq", "libpyside6", "libshiboken6", "libicu"))
-    }
+    shipped = {name for name in asked if name.startswith(("libQt6", "libq", "libpyside6", "libshiboken6", "libicu"))}
     essential = {"libc.so.6", "libgcc_s.so.1", "libm.so.6"}
     assert asked - shipped - essential == qt_libraries.DEBIAN_PACKAGES.keys()
 
@@ -312,9 +306,7 @@ def test_no_pin_is_forgotten() -> None:
         assert stated.specifier.contains(pins[stated.name]), text
 
 
-def test_an_old_python_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 4))
     assert dev.main(["run"]) == 1
     assert capsys.readouterr().err == "attn_gui needs Python 3.11 or newer, and this is 3.10.4\n"

@@ -1,0 +1,73 @@
+"""Files that are replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from attn_gui.files.errors import cannot_write
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """A binary file to write, which takes the place of ``path`` once the block has ended without an error.
+
+    It lies in the same folder until then, so that ``path`` holds the old content or the new, never a part. After any
+    error, and when a generator that writes is closed, it is removed and ``path`` is as before. Raises FileError for
+    what the system refuses. An existing file keeps its permissions; a link stays and its target is replaced.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with _removed_on_error(temporary):
+            # os.open applies the umask, which tempfile's 0600 would not
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            with os.fdopen(os.open(temporary, flags, 0o666), "w+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            _keep_permissions(target, temporary)
+            os.replace(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Replace ``path`` by ``data``; as :func:`replacing`."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def _removed_on_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _keep_permissions(target: Path, temporary: Path) -> None:
+    with suppress(FileNotFoundError):
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name itself survive a power cut, where folders can be synced."""
+    if sys.platform == "win32":
+        return
+    # some network disks refuse, and by now the file is in place
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

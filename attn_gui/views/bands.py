@@ -1,0 +1,97 @@
+"""Bands: the one vertical geometry that the four panels share, so that a token is at one height in all of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+# pixels; multiples of 4
+HEADER = 28
+LOWEST_ROW = 20
+HIGHEST_ROW = 52
+TABLE_ROW = 24
+
+
+class Bands(QObject):
+    """Rows of height ``pitch`` (pixels), the first ``top`` rows out of sight above, under a header of HEADER pixels.
+
+    While rows are tall enough to read, the pitch is a whole number and tables use it for their rows (``aligned``).
+    Otherwise tables have rows of their own height (TABLE_ROW) and show the rows that the heatmaps show.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.count = 1
+        self.height = 400
+        self.top = 0.0
+        self.pitch = float(HIGHEST_ROW)
+        self._fitted = True
+
+    @property
+    def aligned(self) -> bool:
+        return self.pitch >= LOWEST_ROW
+
+    @property
+    def row_height(self) -> int:
+        """What the tables' rows measure."""
+        return int(self.pitch) if self.aligned else TABLE_ROW
+
+    @property
+    def fitted(self) -> bool:
+        """Whether everything is in sight and stays so when the panel grows."""
+        return self._fitted
+
+    @property
+    def visible(self) -> tuple[float, float]:
+        """The rows in sight, [first, last); beyond ``count`` where the rows do not fill the panel."""
+        return self.top, self.top + self.height / self.pitch
+
+    def set_count(self, count: int) -> None:
+        """How many rows there are."""
+        if count != self.count:
+            self.count = count
+            self._settle()
+
+    def set_height(self, height: int) -> None:
+        """Pixels for rows, header not counted."""
+        if height > 0 and height != self.height:
+            self.height = height
+            self._settle()
+
+    def fit(self) -> None:
+        """Bring every row into sight."""
+        self._fitted = True
+        self._settle()
+
+    def show_rows(self, top: float, bottom: float) -> None:
+        """Bring rows ``top`` to ``bottom`` into sight (zoom and pan)."""
+        rows = max(1.0, bottom - top)
+        if rows >= self.count and self._fit_pitch() >= self.height / rows:
+            self.fit()
+            return
+        self._fitted = False
+        pitch = min(self.height / rows, 4.0 * HIGHEST_ROW)
+        pitch = float(round(pitch)) if pitch >= LOWEST_ROW else pitch
+        self._set(top, pitch)
+
+    def scroll(self, top: float) -> None:
+        """Move so that row ``top`` is the first in sight."""
+        if not self._fitted:
+            self._set(top, self.pitch)
+
+    def _fit_pitch(self) -> float:
+        whole = self.height // self.count
+        return float(min(HIGHEST_ROW, whole)) if whole >= LOWEST_ROW else self.height / self.count
+
+    def _settle(self) -> None:
+        if self._fitted:
+            self._set(0.0, self._fit_pitch(), force=True)
+        else:
+            self._set(self.top, self.pitch, force=True)
+
+    def _set(self, top: float, pitch: float, force: bool = False) -> None:
+        top = max(0.0, min(top, self.count - self.height / pitch))
+        if force or (top, pitch) != (self.top, self.pitch):
+            self.top, self.pitch = top, pitch
+            self.changed.emit()

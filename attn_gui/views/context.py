@@ -1,0 +1,28 @@
+"""Context: what every view is handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attn_gui.control.document import Document
+from attn_gui.control.feed import Feed
+from attn_gui.control.notices import Notices
+from attn_gui.control.selection import Selection
+from attn_gui.control.settings import Settings
+from attn_gui.control.worker import Worker
+from attn_gui.views.bands import Bands
+from attn_gui.views.look import Look
+
+
+@dataclass(frozen=True)
+class Context:
+    """The shared objects: the document, what is computed, what is looked at, and how it looks."""
+
+    worker: Worker
+    feed: Feed
+    document: Document
+    selection: Selection
+    settings: Settings
+    notices: Notices
+    look: Look
+    bands: Bands

@@ -1,0 +1,93 @@
+"""Look: the theme in force, for the whole application."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from attn_gui.control.settings import Settings
+from attn_gui.views.theme import LIGHT, THEMES, Theme
+
+ROLES = {
+    QPalette.ColorRole.Window: "window",
+    QPalette.ColorRole.WindowText: "text",
+    QPalette.ColorRole.Base: "field",
+    QPalette.ColorRole.AlternateBase: "panel",
+    QPalette.ColorRole.Text: "text",
+    QPalette.ColorRole.Button: "panel",
+    QPalette.ColorRole.ButtonText: "text",
+    QPalette.ColorRole.ToolTipBase: "panel",
+    QPalette.ColorRole.ToolTipText: "text",
+    QPalette.ColorRole.Highlight: "accent",
+    QPalette.ColorRole.HighlightedText: "accent_text",
+    QPalette.ColorRole.PlaceholderText: "muted",
+    QPalette.ColorRole.Link: "accent",
+    QPalette.ColorRole.Mid: "line",
+}
+
+
+class Look(QObject):
+    """Applies the theme of the settings, following the system where they say so; views repaint on ``changed``."""
+
+    changed = Signal()
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.theme: Theme = LIGHT
+        self._settings = settings
+        settings.changed.connect(lambda name: self.refresh() if name == "theme" else None)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self.refresh)
+
+    def refresh(self) -> None:
+        """Bring the application to the theme of the settings."""
+        wanted = self._settings.theme
+        if wanted == "system":
+            dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+            wanted = "dark" if dark else "light"
+        self.theme = THEMES[wanted]
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.setPalette(self._palette())
+            application.setStyleSheet(_sheet(self.theme))
+        self.changed.emit()
+
+    def _palette(self) -> QPalette:
+        palette = QPalette()
+        for role, name in ROLES.items():
+            palette.setColor(role, self.theme.colour(name))
+        for role in (QPalette.ColorRole.Text, QPalette.ColorRole.WindowText, QPalette.ColorRole.ButtonText):
+            faded = QColor(self.theme.muted)
+            palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
+        return palette
+
+
+def number_font(points: float | None = None) -> QFont:
+    """The interface's font with figures of one width."""
+    font = QFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont))
+    font.setFeature(QFont.Tag.fromString("tnum"), 1)
+    if points is not None:
+        font.setPointSizeF(points)
+    return font
+
+
+def _sheet(theme: Theme) -> str:
+    width = 2 if theme.name == "contrast" else 1
+    return f"""
+    QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
+    QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}
+    QFrame#panel {{ background: {theme.panel}; border: {width}px solid {theme.line}; border-radius: 6px; }}
+    QLabel#muted {{ color: {theme.muted}; }}
+    QLabel#error {{ color: {theme.error}; }}
+    QLabel#step {{ color: {theme.accent}; font-weight: 600; }}
+    QLabel#title {{ font-weight: 600; }}
+    QHeaderView::section {{
+        background: {theme.panel}; color: {theme.muted}; border: none; padding: 0 8px;
+    }}
+    QTableView {{
+        background: {theme.panel}; border: none; gridline-color: {theme.line};
+        selection-background-color: {theme.band}; selection-color: {theme.text};
+    }}
+    QTableView:focus {{ outline: none; }}
+    QTableCornerButton::section {{ background: {theme.panel}; border: none; }}
+    """
