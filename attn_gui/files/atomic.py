@@ -23,12 +23,12 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     what the system refuses. An existing file keeps its permissions; a link stays and its target is replaced.
     """
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".attn_gui-{secrets.token_hex(8)}.tmp")
     try:
+        # os.open applies the umask, which tempfile's 0600 would not
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with _removed_on_error(temporary):
-            # os.open applies the umask, which tempfile's 0600 would not
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-            with os.fdopen(os.open(temporary, flags, 0o666), "w+b") as file:
+            with os.fdopen(descriptor, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -36,7 +36,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             os.replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
-        raise cannot_write(target, error) from error
+        raise cannot_write(Path(path), error) from error
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

@@ -125,9 +125,14 @@ def _table(stops: tuple[str, ...], masked: str, non_finite: str) -> ColourTable:
     table = np.full((256, 4), 255, np.uint8)
     table[: LAST_COLOUR + 1, :3] = _srgb(lab)
     for index, colour in ((MASKED, masked), (NON_FINITE, non_finite)):
-        table[index, :3] = QColor(colour).getRgb()[:3]
+        table[index, :3] = _rgb(colour)
     table.flags.writeable = False
     return table
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    parsed = QColor(colour)
+    return parsed.red(), parsed.green(), parsed.blue()
 
 
 # Ottosson 2020, "A perceptual color space for image processing"
@@ -148,7 +153,7 @@ _TO_LAB = np.array(
 
 
 def _oklab(colour: str) -> NDArray[np.float64]:
-    c = np.array(QColor(colour).getRgb()[:3]) / 255
+    c = np.array(_rgb(colour)) / 255
     linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     lab: NDArray[np.float64] = _TO_LAB @ np.cbrt(_TO_LMS @ linear)
     return lab

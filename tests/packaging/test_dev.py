@@ -306,6 +306,19 @@ def test_no_pin_is_forgotten() -> None:
         assert stated.specifier.contains(pins[stated.name]), text
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None is immortal from Python 3.12 on")
+def test_the_pinned_pyside_keeps_its_references() -> None:
+    """Version 6.12.0 gave one reference to None away with every call, until the program aborted."""
+    from PySide6.QtCore import QObject
+
+    calls = 1000
+    target = QObject()
+    before = sys.getrefcount(None)
+    for _ in range(calls):
+        target.setObjectName("name")
+    assert abs(sys.getrefcount(None) - before) < calls / 10
+
+
 def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 10, 4))
     assert dev.main(["run"]) == 1

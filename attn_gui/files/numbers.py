@@ -1,0 +1,140 @@
+"""Text of numbers: the shortest that reads back to the same value in its precision.
+
+Shortest means the fewest significant digits, and of those the closest. Whole numbers have no ``.0``; what is not
+finite is spelled ``inf``, ``-inf``, ``nan``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from attn_gui.model.precision import Precision
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+# The one float32 (of all 2^32) whose shortest text, 7.038531e-26, is the float64 exactly between two float32: readers
+# that go through float64, as most do, would round it to the other one, so it gets a digit more.
+_TIE = 0x15AE43FD
+_TIE_TEXT = b"7.0385307e-26"
+
+
+def text(value: float, precision: Precision) -> str:
+    """One number as text; ``value`` is rounded to ``precision``'s numpy type first."""
+    number = np.array([value], dtype=precision.numpy)
+    if precision.bytes == 2:
+        # not through the table, which takes half a second to make
+        number = np.array([_shortest_decimal(int(_patterns(number, precision)[0]), precision)])
+        precision = Precision.FLOAT64
+    return row_text(number, precision).decode("ascii")
+
+
+def row_text(row: Array, precision: Precision) -> bytes:
+    """The numbers of ``row`` [n] with commas between them.
+
+    ``row`` holds values of ``precision``; bfloat16 comes widened to float32, as from a Trace. Raises ValueError for
+    numbers that are not of it.
+    """
+    if row.size == 0:
+        return b""
+    numbers = _printable(row, precision)
+    joined = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+    joined = (joined + b",").replace(b".0,", b",")[:-1]
+    odd = ~np.isfinite(numbers)
+    if numbers.dtype == np.float32:
+        odd |= (numbers.view(np.uint32) & 0x7FFFFFFF) == _TIE
+    return _patched(joined, numbers, odd) if odd.any() else joined
+
+
+def cells(row: Array, precision: Precision) -> list[bytes]:
+    """The text of each number of ``row`` [n]; as :func:`row_text`."""
+    return row_text(row, precision).split(b",") if row.size else []
+
+
+def _printable(row: Array, precision: Precision) -> Array:
+    """``row`` as native float64 or float32 whose own shortest text is the one wanted."""
+    numbers = np.ascontiguousarray(row, dtype=precision.numpy)
+    return shortest_decimals(precision)[_patterns(numbers, precision)] if precision.bytes == 2 else numbers
+
+
+def _patched(joined: bytes, numbers: Array, odd: NDArray[np.bool_]) -> bytes:
+    """``joined`` with the numbers at ``odd`` spelled by us; orjson writes ``null`` for what is not finite."""
+    values = numbers[odd]
+    if np.isinf(values[0]) and (values == values[0]).all():  # a masked row: common, and quick this way
+        return joined.replace(b"null", _spelled(values[0]))
+    parts = joined.split(b",")
+    for index in np.flatnonzero(odd):
+        parts[index] = _spelled(numbers[index])
+    return b",".join(parts)
+
+
+def _spelled(number: np.floating[Any]) -> bytes:
+    if np.isnan(number):
+        return b"nan"
+    digits = b"inf" if np.isinf(number) else _TIE_TEXT
+    return digits if number > 0 else b"-" + digits
+
+
+@cache
+def shortest_decimals(precision: Precision) -> Floats:
+    """For each of the 65,536 bit patterns of float16 or bfloat16, the shortest decimal that reads back to it.
+
+    [65536] float64; its own shortest text is that decimal, since it has at most 5 digits.
+    """
+    decimals = np.array([_shortest_decimal(pattern, precision) for pattern in range(1 << 15)])
+    decimals = np.concatenate([decimals, -decimals])
+    decimals.flags.writeable = False
+    return decimals
+
+
+def _patterns(numbers: Array, precision: Precision) -> NDArray[np.integer[Any]]:
+    """The 16 bits of each number of float16, or of bfloat16 widened to float32."""
+    if precision is Precision.FLOAT16:
+        return numbers.view(np.uint16)
+    bits = numbers.view(np.uint32)
+    if (bits & 0xFFFF).any():
+        raise ValueError("expected bfloat16 values widened to float32, received other float32 values")
+    return bits >> 16
+
+
+def _value(pattern: int, precision: Precision) -> float:
+    fraction_bits, bias = (10, 15) if precision is Precision.FLOAT16 else (7, 127)
+    exponent, fraction = divmod(pattern, 1 << fraction_bits)
+    if exponent:
+        fraction += 1 << fraction_bits
+    return math.ldexp(fraction, max(exponent, 1) - bias - fraction_bits)
+
+
+def _shortest_decimal(pattern: int, precision: Precision) -> float:
+    """The decimal of fewest digits that rounds to the value of ``pattern``, of several the closest to it."""
+    negative, pattern = pattern >> 15, pattern & 0x7FFF
+    infinity = 0x7C00 if precision is Precision.FLOAT16 else 0x7F80
+    if pattern == 0:
+        decimal = 0.0
+    elif pattern >= infinity:
+        decimal = math.inf if pattern == infinity else math.nan
+    else:
+        # the step past the largest value is as wide as if there were one more, which is what _value makes of infinity
+        below, value, above = (_value(p, precision) for p in (pattern - 1, pattern, pattern + 1))
+        decimal = _shortest_between(value, (below + value) / 2, (value + above) / 2, ends=pattern % 2 == 0)
+    return -decimal if negative else decimal
+
+
+def _shortest_between(value: float, low: float, high: float, *, ends: bool) -> float:
+    """The decimal of fewest digits between ``low`` and ``high``, ``ends`` included or not, closest to ``value``."""
+    digits = 1
+    while True:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        nearest = int(mantissa.replace(".", ""))
+        # below a power of two the values are denser: the decimal on the far side may be the one that fits
+        for whole in (nearest, nearest + 1, nearest - 1):
+            decimal = float(f"{whole}e{int(exponent) - digits + 1}")
+            if low < decimal < high or (ends and decimal in (low, high)):
+                return decimal
+        digits += 1
