@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from attn_gui.compute.picture import picture
-from attn_gui.compute.reading import read_cell, read_row
+from attn_gui.compute.reading import read_cell, read_row, read_row_sums
 from attn_gui.model.answers import Answer, StageValues
-from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk
+from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk
 from attn_gui.model.trace import Trace
 
 
@@ -19,6 +19,8 @@ def answer(trace: Trace, ask: Ask) -> Answer:
         return read_cell(trace, head, min(ask.i, e.n_q - 1), min(ask.j, e.n_k - 1))
     if isinstance(ask, RowAsk):
         return read_row(trace, head, min(ask.i, e.n_q - 1))
+    if isinstance(ask, RowSumsAsk):
+        return read_row_sums(trace, head)
     if ask.stage == "context" and not e.variant.is_cross:
         return None
     if ask.head == "mean" and ask.square:

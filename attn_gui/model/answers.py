@@ -19,9 +19,10 @@ class Reading:
     """Where the weight of query ``i`` for key ``j`` comes from.
 
     q, k: [d_k]; products: q * k term by term. scale, raw, scaled, A: scalars, A before the mask. row_maximum: of the
-    allowed scores of the row; exponential: exp(A - row_maximum), 0 where masked; total: the sum of the row's
-    exponentials; N: the weight as it stands in the trace. For the mean over heads (``head`` is "mean") only A and N
-    mean anything and q, k, products are empty.
+    allowed scores of the row; exponential: exp(A - shift), 0 where masked; total: the sum of the row's exponentials;
+    shift: the row's maximum where plain exponentials would leave the range of numbers, else 0; N: the weight as it
+    stands in the trace; each_head: the weights of every head at the cell, [heads]. For the mean over heads (``head``
+    is "mean") only A, N and each_head mean anything and q, k, products are empty.
     """
 
     head: Head
@@ -36,9 +37,11 @@ class Reading:
     A: float
     allowed: bool
     row_maximum: float
+    shift: float
     exponential: float
     total: float
     N: float
+    each_head: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,4 +63,18 @@ class StageValues:
     values: Array
 
 
-Answer = Picture | StageValues | Reading | Row | None
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """The sums of the rows of N, [n_q], added in float64.
+
+    empty: rows whose every key is masked, [n_q] bool; their sum is 0. off: other rows whose sum departs from 1 by
+    more than eps * (2 + log2 n_k), which rounding does not explain, [n_q] bool.
+    """
+
+    head: Head
+    sums: Array
+    empty: Array
+    off: Array
+
+
+Answer = Picture | StageValues | Reading | Row | RowSums | None

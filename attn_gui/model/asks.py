@@ -65,7 +65,14 @@ class RowAsk:
     i: int
 
 
-Ask = PictureAsk | StageAsk | CellAsk | RowAsk
+@dataclass(frozen=True)
+class RowSumsAsk:
+    """The sums of the rows of N."""
+
+    head: Head
+
+
+Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk
 
 
 def _within(start: int, stop: int, length: int) -> tuple[int, int]:
