@@ -1,0 +1,24 @@
+"""``python -m attn_gui`` and ``attn-gui``."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+STARTED = time.perf_counter()
+
+
+def main() -> int:
+    """Run a command of cli.py, which needs no Qt, or open the window."""
+    arguments = sys.argv[1:]
+    from attn_gui import cli
+
+    if arguments and arguments[0] in cli.COMMANDS:
+        return cli.main(arguments)
+    from attn_gui import app
+
+    return app.main(arguments, STARTED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""The desktop program: arguments, QApplication, the first window, and only then torch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from attn_gui import __version__, paths
+from attn_gui.control import faults
+from attn_gui.control.document import Document
+from attn_gui.control.exports import Exports
+from attn_gui.control.feed import Feed
+from attn_gui.control.notices import Notices
+from attn_gui.control.recovery import Recovery
+from attn_gui.control.selection import Selection
+from attn_gui.control.settings import Settings, profile_directory
+from attn_gui.control.storage import Storage
+from attn_gui.control.worker import Worker
+from attn_gui.files import examples
+from attn_gui.model.answers import StageValues
+from attn_gui.model.asks import StageAsk
+from attn_gui.model.session import Session
+from attn_gui.views.bands import Bands
+from attn_gui.views.context import Context
+from attn_gui.views.look import Look
+from attn_gui.views.main_window import MainWindow, Services
+
+SMOKE_TIMEOUT_MS = 120_000
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the window; the commands are described in cli.py."""
+    made = argparse.ArgumentParser(
+        prog="attn-gui",
+        description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",
+        epilog="Commands without a window: attn-gui export, attn-gui info (each with --help).",
+    )
+    made.add_argument("file", nargs="?", type=Path, help="a session (.attn) to open")
+    made.add_argument("--example", metavar="NAME", help="start on a shipped example: " + ", ".join(examples.names()))
+    made.add_argument("--profile-dir", type=Path, metavar="DIR", help="keep settings and recovery files in DIR")
+    made.add_argument("--smoke", action="store_true", help="start, compute Karina, print timings as JSON and quit")
+    made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
+    return made
+
+
+def main(arguments: list[str], started: float) -> int:
+    """Open the window; ``started`` is time.perf_counter() at the start of the process."""
+    options = parser().parse_args(arguments)
+    if options.profile_dir is not None:
+        os.environ["ATTN_GUI_PROFILE"] = str(options.profile_dir)
+    try:
+        first = examples.load(options.example or examples.names()[0])
+    except KeyError as error:
+        print(f"attn-gui: {error.args[0]}", file=sys.stderr)
+        return 2
+    if sys.platform == "win32":
+        # torch's libraries must be loaded before Qt's there
+        import attn_gui.compute.trace  # noqa: F401
+    application = QApplication(["attn-gui"])
+    application.setApplicationName("attn_gui")
+    application.setApplicationVersion(__version__)
+    application.setDesktopFileName("attn-gui")
+    application.setStyle("Fusion")
+    application.setWindowIcon(QIcon(str(paths.resource("icons/attn-gui.svg"))))
+    window = open_window(Session((first,)), profile_directory())
+    context = window.context
+    if options.file is not None:
+        window.services.storage.open(options.file)
+    smoke = Smoke(window, started) if options.smoke else None
+    window.show()
+    code = application.exec()
+    context.worker.close()
+    return code if smoke is None else smoke.code
+
+
+def open_window(session: Session, profile: Path) -> MainWindow:
+    """The main window over ``session``, wired up; computing begins once it has been painted."""
+    settings = Settings(profile)
+    worker = Worker()
+    feed = Feed(worker)
+    document = Document(session, feed)
+    document.device = settings.device
+    notices = Notices()
+    look = Look(settings)
+    look.refresh()
+    context = Context(worker, feed, document, Selection(), settings, notices, look, Bands())
+    services = Services(
+        Storage(worker, document, notices, settings), Recovery(worker, document, profile), Exports(worker, feed)
+    )
+    window = MainWindow(context, services)
+    faults.install(profile, window)
+    window.first_painted.connect(document.start)
+    return window
+
+
+class Smoke:
+    """Waits for the first paint and the Karina result, prints both times and N, and quits."""
+
+    SLOT = "smoke"
+
+    def __init__(self, window: MainWindow, started: float) -> None:
+        self.code = 1
+        self._started = started
+        self._first_paint = 0.0
+        window.first_painted.connect(self._on_paint)
+        feed = window.context.feed
+        feed.ask(self.SLOT, StageAsk("N"))
+        feed.answered.connect(self._on_answer)
+        feed.failed.connect(self._on_failure)
+        QTimer.singleShot(SMOKE_TIMEOUT_MS, QApplication.quit)
+
+    def _elapsed(self) -> float:
+        return round((time.perf_counter() - self._started) * 1000, 1)
+
+    def _on_paint(self) -> None:
+        self._first_paint = self._elapsed()
+
+    def _on_answer(self, slot: str, answer: object) -> None:
+        if slot == self.SLOT and isinstance(answer, StageValues):
+            result = {"first_paint_ms": self._first_paint, "first_result_ms": self._elapsed()}
+            print(json.dumps(result | {"N": answer.values.tolist()}), flush=True)
+            self.code = 0
+            QTimer.singleShot(0, QApplication.quit)
+
+    def _on_failure(self, error: BaseException) -> None:
+        print(f"attn-gui: {error}", file=sys.stderr)
+        QApplication.quit()

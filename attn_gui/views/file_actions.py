@@ -1,0 +1,103 @@
+"""Open, save and export, with the dialogs that ask where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from attn_gui.views.export_dialog import ExportDialog
+
+if TYPE_CHECKING:
+    from attn_gui.views.main_window import MainWindow
+
+SESSIONS = "attn_gui sessions (*.attn)"
+OPENABLE = "Sessions and experiments (*.attn *.json);;All files (*)"
+
+
+class FileActions:
+    """The actions of the File menu that deal with sessions and exports."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self._context = window.context
+        self._storage = window.services.storage
+        self._export_dialog: ExportDialog | None = None
+        keys = QKeySequence.StandardKey
+        self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
+        self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
+        self.recent = QMenu("Open &recent", window)
+        self.recent.aboutToShow.connect(self._fill_recent)
+        self.save = self._action("&Save", keys.Save, "Save the session", self._save)
+        self.save_as = self._action("Save &as…", keys.SaveAs, "Save the session under another name", self._save_as)
+        self.export = self._action("&Export…", "Ctrl+E", "Write stages as CSV or NPZ", self._show_export)
+
+    def save_and_wait(self) -> bool:
+        """Save before closing; False where the person gave up or the file could not be written."""
+        path = self._context.document.path or self._ask_where()
+        return path is not None and self._storage.save_and_wait(path)
+
+    def _action(self, text: str, shortcut: QKeySequence.StandardKey | str, tip: str, slot: object) -> QAction:
+        action = QAction(text, self._window)
+        action.setShortcut(QKeySequence(shortcut))
+        action.setStatusTip(tip)
+        action.triggered.connect(slot)
+        return action
+
+    def _choose_and_open(self) -> None:
+        if not self._window.may_discard():
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open a session", str(self._folder()), OPENABLE)
+        if name:
+            self._storage.open(Path(name))
+
+    def _fill_recent(self) -> None:
+        self.recent.clear()
+        paths = self._context.settings.recent
+        for path in paths:
+            action = self.recent.addAction(f"{path.name}  –  {path.parent}")
+            action.triggered.connect(lambda checked=False, path=path: self._open_recent(path))
+        if paths:
+            self.recent.addSeparator()
+            self.recent.addAction("Clear this list").triggered.connect(self._context.settings.clear_recent)
+        else:
+            self.recent.addAction("Nothing opened or saved yet").setEnabled(False)
+
+    def _open_recent(self, path: Path) -> None:
+        if self._window.may_discard():
+            self._storage.open(path)
+
+    def _save(self) -> None:
+        path = self._context.document.path
+        if path is None or path.suffix != ".attn":
+            self._save_as()
+        else:
+            self._storage.save(path)
+
+    def _save_as(self) -> None:
+        path = self._ask_where()
+        if path is not None:
+            self._storage.save(path)
+
+    def _ask_where(self) -> Path | None:
+        present = self._context.document.path
+        name = f"{self._context.document.session.named.name}.attn".replace("/", "-")
+        start = present if present is not None else self._folder() / name
+        chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the session", str(start), SESSIONS)
+        if not chosen:
+            return None
+        path = Path(chosen)
+        return path if path.suffix == ".attn" else path.with_name(path.name + ".attn")
+
+    def _folder(self) -> Path:
+        recent = self._context.settings.recent
+        return recent[0].parent if recent else Path.home()
+
+    def _show_export(self) -> None:
+        if self._export_dialog is None:
+            self._export_dialog = ExportDialog(self._context, self._window.services.exports, self._window)
+        self._export_dialog.show()
+        self._export_dialog.raise_()
+        self._export_dialog.activateWindow()

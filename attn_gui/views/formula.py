@@ -1,0 +1,65 @@
+"""The formula: X | A | N | output, side by side, one token one band."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from attn_gui.model.experiment import Experiment
+from attn_gui.views.context import Context
+from attn_gui.views.head_switch import HeadSwitch
+from attn_gui.views.heatmap_panel import HeatmapPanel
+from attn_gui.views.output_panel import OutputPanel
+from attn_gui.views.token_panel import TokenPanel
+
+GAP = 8
+
+
+class Formula(QSplitter):
+    """Shares its width by what each panel needs, until the person moves a divider."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self.tokens = TokenPanel(context)
+        self.scores = HeatmapPanel(context, "A")
+        self.weights = HeatmapPanel(context, "N")
+        self.output = OutputPanel(context)
+        self.scores.share_columns(self.weights)
+        self.heads = HeadSwitch(context)
+        self.scores.title_layout.addWidget(self.heads)
+        for panel in (self.tokens, self.scores, self.weights, self.output):
+            self.addWidget(panel)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(GAP)
+        self._moved = False
+        self._shape: tuple[int, ...] = ()
+        self.splitterMoved.connect(self._on_moved)
+        context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
+        self._on_changed(context.document.experiment)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._moved:
+            self._balance()
+
+    def _on_moved(self) -> None:
+        self._moved = True
+
+    def _on_changed(self, experiment: Experiment) -> None:
+        self._context.bands.set_count(experiment.n_q)
+        e = experiment
+        shape = (e.n_q, e.n_k, e.d_model, e.heads, e.d_v)
+        if shape != self._shape:
+            self._shape = shape
+            if not self._moved:
+                self._balance()
+
+    def _balance(self) -> None:
+        whole = self.width() - 3 * GAP
+        e = self._context.document.experiment
+        left = min(max(256, 136 + 56 * e.d_model), int(whole * 0.30))
+        d_out = e.weights.W_O.width if e.weights and e.weights.W_O else e.heads * e.d_v
+        right = min(max(176, 40 + 64 * d_out), int(whole * 0.20))
+        middle = (whole - left - right) // 2
+        self.setSizes([left, middle, middle, right])

@@ -1,0 +1,107 @@
+"""HeadSwitch: which head the heatmaps show, or the mean over all of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from attn_gui.model.trace import Head
+from attn_gui.views.context import Context
+
+MEAN_TEXT = "Mean over heads"
+
+
+class HeadSwitch(QWidget):
+    """Head ◂ 1 of 8 ▸, with the mean over heads after the last; not shown where there is one head only."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self.choice = QComboBox()
+        self.choice.setAccessibleName("Head shown")
+        self.choice.setToolTip("The head that scores, weights and output are shown of")
+        self.choice.setMaxVisibleItems(20)
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.previous = self._action("Previous Head", "Alt+PgUp", -1)
+        self.next = self._action("Next Head", "Alt+PgDown", 1)
+        self.mean = QAction("Mean over Heads", self, checkable=True)
+        self.mean.setStatusTip("Show the mean of the scores and weights of all heads")
+        self.mean.triggered.connect(lambda on: context.selection.set_head("mean" if on else 0))
+        # Bare keys only where nobody types: a table cell may begin with a bracket
+        self._keys = [self._bare_key(self.previous, "["), self._bare_key(self.next, "]")]
+        label = QLabel("&Head")
+        label.setObjectName("muted")
+        label.setBuddy(self.choice)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(label)
+        row.addSpacing(4)
+        row.addWidget(self._button(self.previous, Qt.ArrowType.LeftArrow))
+        row.addWidget(self.choice)
+        row.addWidget(self._button(self.next, Qt.ArrowType.RightArrow))
+        self.serve(self)
+        self.choice.activated.connect(lambda index: context.selection.set_head(self._heads()[index]))
+        context.selection.head_changed.connect(lambda head: self._refresh())
+        context.document.changed.connect(lambda before, after: self._refresh())
+        self._refresh()
+
+    def actions_for_menu(self) -> list[QAction]:
+        return [self.previous, self.next, self.mean]
+
+    def serve(self, widget: QWidget) -> None:
+        """Let [ and ] change the head while ``widget`` or a part of it has the focus."""
+        widget.addActions(self._keys)
+
+    def _action(self, text: str, keys: str, step: int) -> QAction:
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(keys))
+        action.setToolTip(f"{text} ({action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)})")
+        action.triggered.connect(lambda: self._go(step))
+        self.addAction(action)
+        return action
+
+    def _bare_key(self, of: QAction, key: str) -> QAction:
+        action = QAction(of.text(), self)
+        action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        action.triggered.connect(of.trigger)
+        return action
+
+    def _button(self, action: QAction, arrow: Qt.ArrowType) -> QToolButton:
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setArrowType(arrow)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName(action.text())
+        return button
+
+    def _heads(self) -> list[Head]:
+        return [*range(self._context.document.experiment.heads), "mean"]
+
+    def _index(self) -> int:
+        head, last = self._context.selection.head, self._context.document.experiment.heads
+        return last if head == "mean" else min(int(head), last - 1)
+
+    def _go(self, step: int) -> None:
+        heads = self._heads()
+        self._context.selection.set_head(heads[max(0, min(self._index() + step, len(heads) - 1))])
+
+    def _refresh(self) -> None:
+        heads = self._context.document.experiment.heads
+        several, index = heads > 1, self._index()
+        with QSignalBlocker(self.choice):
+            if self.choice.count() != heads + 1:
+                self.choice.clear()
+                self.choice.addItems([*(f"{h + 1} of {heads}" for h in range(heads)), MEAN_TEXT])
+            self.choice.setCurrentIndex(index)
+        self.previous.setEnabled(several and index > 0)
+        self.next.setEnabled(several and index < heads)
+        self.mean.setEnabled(several)
+        self.mean.setChecked(several and index == heads)
+        # without a parent, a widget made visible would be a window of its own
+        if not several or self.parentWidget() is not None:
+            self.setVisible(several)

@@ -1,0 +1,184 @@
+"""The window: the layout is the formula, read from left to right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMessageBox, QToolButton, QVBoxLayout, QWidget
+
+from attn_gui.control.exports import Exports
+from attn_gui.control.recovery import Recovery
+from attn_gui.control.storage import Storage
+from attn_gui.files import examples
+from attn_gui.files.errors import FileError
+from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.context import Context
+from attn_gui.views.dock import Dock
+from attn_gui.views.drawers.heads_drawer import HeadsDrawer
+from attn_gui.views.drawers.stages_drawer import StagesDrawer
+from attn_gui.views.drawers.weights_drawer import WeightsDrawer
+from attn_gui.views.file_actions import FileActions
+from attn_gui.views.formula import Formula
+from attn_gui.views.menus import Menus
+from attn_gui.views.more_menu import MorePanel
+from attn_gui.views.recovery_bar import RecoveryBar
+from attn_gui.views.sentence_bar import SentenceBar
+from attn_gui.views.status import Status
+from attn_gui.views.top_bar import TopBar
+from attn_gui.views.why_line import WhyLine
+
+FIRST_SIZE = (1280, 720)
+LEAST_SIZE = (960, 560)
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the window needs besides the Context: files in and out."""
+
+    storage: Storage
+    recovery: Recovery
+    exports: Exports
+
+
+class MainWindow(QMainWindow):
+    """Puts the views together; what they show and do is theirs."""
+
+    first_painted = Signal()
+
+    def __init__(self, context: Context, services: Services) -> None:
+        super().__init__()
+        self.context = context
+        self.services = services
+        self._painted = False
+        self.setAcceptDrops(True)
+        self.setMinimumSize(*LEAST_SIZE)
+        self.resize(*FIRST_SIZE)
+        self.setDockNestingEnabled(True)
+        self.top_bar = TopBar(context, examples.names())
+        self.more = MorePanel(context)
+        self.top_bar.row.addWidget(self.more.button)
+        self.sentence = SentenceBar(context)
+        self.formula = Formula(context)
+        self.why = WhyLine(context)
+        self.recovery_bar = RecoveryBar(context, services.recovery)
+        self.docks = [
+            Dock("Weights", "weights", lambda: WeightsDrawer(context), self),
+            Dock("Stages", "stages", lambda: StagesDrawer(context), self),
+            Dock("Heads", "heads", lambda: HeadsDrawer(context), self),
+        ]
+        for dock in self.docks:
+            self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+            dock.hide()
+        for first, second in zip(self.docks, self.docks[1:], strict=False):
+            self.tabifyDockWidget(first, second)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(12, 8, 12, 4)
+        column.setSpacing(8)
+        column.addWidget(self.recovery_bar)
+        column.addWidget(self.top_bar)
+        column.addWidget(self.sentence)
+        column.addWidget(self.formula, 1)
+        column.addWidget(self.why)
+        column.addWidget(self._drawer_strip())
+        self.setCentralWidget(centre)
+        self.statusBar().addWidget(Status(context), 1)
+        self.statusBar().setSizeGripEnabled(False)
+        self.files = FileActions(self)
+        self.menus = Menus(self)
+        self.top_bar.example_chosen.connect(self.open_example)
+        context.document.changed.connect(lambda before, after: self._refresh(after))
+        context.document.undo_stack.cleanChanged.connect(lambda clean: self.setWindowModified(not clean))
+        context.document.path_changed.connect(lambda: self._refresh(context.document.session))
+        self._refresh(context.document.session)
+        self._restore()
+
+    def open_example(self, name: str) -> None:
+        """Put a shipped example in place of the current experiment, as one undo step."""
+        try:
+            named = examples.load(name)
+        except FileError as error:
+            self.context.notices.error(str(error), "example")
+            return
+        self.context.document.apply_named(f"Example: {named.name}", named)
+
+    def new_session(self) -> None:
+        """Start anew on the Karina example, after asking about unsaved work."""
+        if self.may_discard():
+            self.context.document.open(Session((examples.load(examples.names()[0]),)), None)
+
+    def may_discard(self) -> bool:
+        """Whether unsaved work is saved, or may go."""
+        document = self.context.document
+        if not document.dirty:
+            return True
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setText(f"Save the changes to “{document.session.named.name}”?")
+        box.setInformativeText("They are lost otherwise.")
+        buttons = QMessageBox.StandardButton
+        box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+        box.setDefaultButton(buttons.Save)
+        chosen = box.exec()
+        if chosen == buttons.Save:
+            return self.files.save_and_wait()
+        return chosen == buttons.Discard
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self.first_painted.emit)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.may_discard():
+            event.ignore()
+            return
+        self.context.settings.keep_window(self.saveGeometry(), self.saveState())
+        self.context.settings.sync()
+        self.services.recovery.close()
+        event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _local_file(event.mimeData().urls()) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = _local_file(event.mimeData().urls())
+        if path is not None and self.may_discard():
+            event.acceptProposedAction()
+            self.services.storage.open(path)
+
+    def _drawer_strip(self) -> QWidget:
+        strip = QWidget()
+        row = QHBoxLayout(strip)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for dock in self.docks:
+            button = QToolButton()
+            button.setDefaultAction(dock.toggleViewAction())
+            row.addWidget(button)
+        row.addStretch(1)
+        return strip
+
+    def _refresh(self, session: Session) -> None:
+        named: NamedExperiment = session.named
+        path = self.context.document.path
+        self.setWindowTitle(f"{path.name if path is not None else named.name}[*] – attn_gui")
+        self.setWindowFilePath(str(path) if path is not None else "")
+        self.setWindowModified(self.context.document.dirty)
+        self.context.selection.fit(named.experiment)
+
+    def _restore(self) -> None:
+        geometry, state = self.context.settings.window
+        if not geometry.isEmpty():
+            self.restoreGeometry(geometry)
+        if not state.isEmpty():
+            self.restoreState(state)
+
+
+def _local_file(urls: list[QUrl]) -> Path | None:
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

@@ -1,0 +1,184 @@
+"""The menu bar: every action of the program has a place in it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6 import __version__ as qt_version
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMessageBox
+
+from attn_gui import __version__
+from attn_gui.files import examples
+from attn_gui.model.masks import RULES
+from attn_gui.model.reshape import head_choices
+from attn_gui.model.variant import Variant
+from attn_gui.views.shortcuts import ShortcutsDialog
+
+if TYPE_CHECKING:
+    from attn_gui.views.main_window import MainWindow
+
+THEMES = {"system": "As the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
+
+
+class Menus:
+    """Fills the window's menu bar from what the views offer."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self._context = window.context
+        bar = window.menuBar()
+        self._fill_file(bar.addMenu("&File"))
+        self._fill_edit(bar.addMenu("&Edit"))
+        self._fill_view(bar.addMenu("&View"))
+        self._fill_attention(bar.addMenu("&Attention"))
+        self._fill_learn(bar.addMenu("&Learn"))
+        self._fill_help(bar.addMenu("&Help"))
+
+    def _fill_file(self, menu: QMenu) -> None:
+        files = self._window.files
+        menu.addActions([files.new, files.open])
+        menu.addMenu(files.recent)
+        menu.addSeparator()
+        menu.addActions([files.save, files.save_as])
+        menu.addSeparator()
+        menu.addAction(files.export)
+        pictures = menu.addMenu("Save &picture")
+        for panel in (self._window.formula.scores, self._window.formula.weights):
+            _add(pictures, panel.picture_actions())
+        menu.addSeparator()
+        leave = menu.addAction("&Quit")
+        leave.setShortcut(QKeySequence(QKeySequence.StandardKey.Quit))
+        leave.setMenuRole(QAction.MenuRole.QuitRole)
+        leave.triggered.connect(self._window.close)
+
+    def _fill_edit(self, menu: QMenu) -> None:
+        stack = self._context.document.undo_stack
+        undo, redo = stack.createUndoAction(menu, "&Undo"), stack.createRedoAction(menu, "&Redo")
+        undo.setShortcut(QKeySequence(QKeySequence.StandardKey.Undo))
+        redo.setShortcuts([QKeySequence(QKeySequence.StandardKey.Redo), QKeySequence("Ctrl+Y")])
+        menu.addActions([undo, redo])
+        menu.addSeparator()
+        _add(menu, self._window.formula.tokens.actions_for_menu())
+
+    def _fill_view(self, menu: QMenu) -> None:
+        settings = self._context.settings
+        theme = menu.addMenu("&Theme")
+        group = QActionGroup(theme)
+        for name, text in THEMES.items():
+            action = theme.addAction(text)
+            action.setCheckable(True)
+            action.setData(name)
+            group.addAction(action)
+        theme.aboutToShow.connect(lambda: _check(group, settings.theme))
+        group.triggered.connect(lambda action: setattr(settings, "theme", action.data()))
+        motion = menu.addAction("&Reduced motion")
+        motion.setCheckable(True)
+        motion.setChecked(settings.reduced_motion)
+        motion.toggled.connect(lambda on: setattr(settings, "reduced_motion", on))
+        menu.addSeparator()
+        for panel in (self._window.formula.scores, self._window.formula.weights):
+            sub = menu.addMenu(panel.menu_title)
+            _add(sub, panel.actions_for_menu())
+        _add(menu, self._window.formula.heads.actions_for_menu())
+        menu.addSeparator()
+        for number, dock in enumerate(self._window.docks, start=1):
+            action = dock.toggleViewAction()
+            action.setShortcut(QKeySequence(f"Ctrl+{number}"))
+            menu.addAction(action)
+
+    def _fill_attention(self, menu: QMenu) -> None:
+        bar = self._window.top_bar
+        variants, heads, masks = (menu.addMenu(text) for text in ("&Variant", "&Heads", "&Mask"))
+        document = self._context.document
+
+        def fill_variants() -> None:
+            chosen = document.experiment.variant
+            _choices(variants, [(v, v.label, None) for v in Variant], chosen, bar.variant.chosen.emit)
+
+        def fill_heads() -> None:
+            choices = [(count, str(count), reason) for count, reason in head_choices(document.experiment)]
+            _choices(heads, choices, document.experiment.heads, bar.heads.chosen.emit)
+
+        def fill_masks() -> None:
+            kind = bar.masking.kind
+            choices = [(rule.kind, rule.title, None) for rule in RULES]
+            choices.append(("custom", "Custom", None))
+            _choices(masks, choices, kind.currentData(), lambda k: kind.activated.emit(kind.findData(k)))
+
+        for sub, fill in ((variants, fill_variants), (heads, fill_heads), (masks, fill_masks)):
+            sub.aboutToShow.connect(fill)
+        menu.addSeparator()
+        paint = menu.addAction("&Paint the mask")
+        paint.setCheckable(True)
+        paint.setShortcut(QKeySequence("P"))
+        paint.setStatusTip("Click or drag over cells of A to mask them or to allow them again")
+        paint.toggled.connect(self._context.selection.set_painting)
+        self._context.selection.painting_changed.connect(paint.setChecked)
+        menu.addAction("&Clear painted cells").triggered.connect(bar.masking.clear_painted)
+        menu.addSeparator()
+        more = menu.addAction("&Scale, precision, device…")
+        more.setShortcut(QKeySequence("Ctrl+M"))
+        more.triggered.connect(self._window.more.button.click)
+
+    def _fill_learn(self, menu: QMenu) -> None:
+        for name in examples.names():
+            menu.addAction(name).triggered.connect(lambda checked=False, name=name: self._window.open_example(name))
+        menu.addSeparator()
+        menu.addAction("&About this example").triggered.connect(self._show_note)
+
+    def _fill_help(self, menu: QMenu) -> None:
+        keys = menu.addAction("&Keyboard shortcuts")
+        keys.setShortcut(QKeySequence("F1"))
+        keys.triggered.connect(self._show_shortcuts)
+        about = menu.addAction("&About attn_gui")
+        about.setMenuRole(QAction.MenuRole.AboutRole)
+        about.triggered.connect(self._show_about)
+
+    def _show_note(self) -> None:
+        named = self._context.document.session.named
+        self._message(named.name, named.note or "This experiment has no note.")
+
+    def _show_shortcuts(self) -> None:
+        ShortcutsDialog(self._window.menuBar(), self._window).exec()
+
+    def _show_about(self) -> None:
+        self._message(
+            f"attn_gui {__version__}",
+            f"Attention, explored: every number exact and editable.\n\n"
+            f"Python {platform.python_version()}, Qt for Python {qt_version}. MIT licence. No network.",
+        )
+
+    def _message(self, title: str, text: str) -> None:
+        box = QMessageBox(self._window)
+        box.setText(title)
+        box.setInformativeText(text)
+        box.exec()
+
+
+def _add(menu: QMenu, actions: Sequence[QAction | None]) -> None:
+    for action in actions:
+        if action is None:
+            menu.addSeparator()
+        else:
+            menu.addAction(action)
+
+
+def _check(group: QActionGroup, value: str) -> None:
+    for action in group.actions():
+        action.setChecked(action.data() == value)
+
+
+def _choices(
+    menu: QMenu, choices: Sequence[tuple[object, str, str | None]], present: object, choose: Callable[[object], object]
+) -> None:
+    """Fill ``menu`` anew: those that cannot be had are disabled with the reason."""
+    menu.clear()
+    for value, text, reason in choices:
+        action = menu.addAction(text if reason is None else f"{text}  ({reason})")
+        action.setEnabled(reason is None)
+        action.setCheckable(True)
+        action.setChecked(value == present)
+        action.triggered.connect(lambda checked=False, value=value: choose(value))

@@ -1,0 +1,125 @@
+"""The line of why: where the weight of the selected cell comes from, step by step, with its real numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from attn_gui.model.answers import Reading
+from attn_gui.model.asks import CellAsk
+from attn_gui.model.experiment import Experiment
+from attn_gui.views.context import Context
+from attn_gui.views.figures import common_decimals, shown
+
+SLOT = "why"
+# terms of q . k written out; of longer vectors the largest ones
+SHOWN_TERMS = 4
+SHOWN_HEADS = 8
+
+
+class WhyLine(QFrame):
+    """Shows the arithmetic behind selection.query, selection.key."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self.setObjectName("panel")
+        self.line = QLabel()
+        self.line.setTextFormat(Qt.TextFormat.RichText)
+        self.line.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.line.setWordWrap(True)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.addWidget(self.line)
+        self._reading: Reading | None = None
+        context.feed.answered.connect(self._on_answer)
+        context.selection.cell_changed.connect(lambda query, key: self._ask())
+        context.selection.head_changed.connect(lambda head: self._ask())
+        context.settings.changed.connect(lambda name: self._show())
+        context.look.changed.connect(self._show)
+        self._ask()
+
+    def _ask(self) -> None:
+        selection = self._context.selection
+        self._context.feed.ask(SLOT, CellAsk(selection.head, selection.query, selection.key))
+
+    def _on_answer(self, slot: str, answer: object) -> None:
+        if slot == SLOT and isinstance(answer, Reading):
+            self._reading = answer
+            self._show()
+
+    def _show(self) -> None:
+        trace, reading = self._context.feed.trace, self._reading
+        if trace is None or reading is None:
+            self.line.setText("")
+            return
+        e = trace.experiment
+        if reading.i >= e.n_q or reading.j >= e.n_k:
+            return
+        steps = derivation(e, reading, self._context.settings.decimals)
+        theme = self._context.look.theme
+        head = f"<b style='color:{theme.accent}'>Why {escape(steps[0])}?</b>&nbsp;&nbsp; "
+        arrow = f" <span style='color:{theme.muted}'>&nbsp;›&nbsp;</span> "
+        self.line.setText(head + arrow.join(escape(step) for step in steps[1:]))
+        self.line.setAccessibleName(f"Why {steps[0]}? " + "; ".join(steps[1:]))
+
+
+def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:
+    """The weight, then the steps that lead to it, as text."""
+
+    def number(value: float) -> str:
+        return shown(value, decimals)
+
+    query, key = experiment.tokens.tokens[reading.i], experiment.keys.tokens[reading.j]
+    steps = [number(reading.N), f"“{query}” → “{key}”"]
+    if reading.head == "mean":
+        heads = [number(float(weight)) for weight in reading.each_head[:SHOWN_HEADS]]
+        more = len(reading.each_head) - len(heads)
+        listed = " + ".join(heads) + (f" + {more} more" if more else "")
+        return [*steps, f"mean over heads ({listed}) ÷ {len(reading.each_head)}"]
+    if not reading.allowed:
+        by = "by hand" if experiment.painted.at(reading.i, reading.j) is False else f"by “{experiment.rule.title}”"
+        return [*steps, f"masked {by}, so its weight is 0", f"without the mask its score would be {number(reading.A)}"]
+    steps.append(f"q·k = {_terms(reading, decimals)} = {_short(reading.raw, decimals)}")
+    if experiment.scoring.scale is None:
+        steps.append(f"÷ √{experiment.d_k} = {number(reading.scaled)}")
+    else:
+        steps.append(f"× {_short(reading.scale, decimals)} = {number(reading.scaled)}")
+    if experiment.scoring.softcap is not None:
+        steps.append(f"softcap {_short(experiment.scoring.softcap, decimals)} = {number(reading.A)}")
+    if reading.shift:
+        steps.append(f"exp(it − row maximum {number(reading.shift)}) = {number(reading.exponential)}")
+    else:
+        steps.append(f"exp = {number(reading.exponential)}")
+    steps.append(f"÷ {number(reading.total)}, the row's sum = {number(reading.N)}")
+    return steps
+
+
+def _terms(reading: Reading, decimals: int) -> str:
+    q, k, products = reading.q, reading.k, reading.products
+    places = common_decimals(np.concatenate([q, k]), decimals, least=0)
+    size = len(products)
+    if size <= SHOWN_TERMS:
+        chosen = list(range(size))
+    else:
+        chosen = sorted(np.argsort(-np.abs(products), kind="stable")[: SHOWN_TERMS - 1].tolist())
+    text = " + ".join(f"{_factor(q[t], places)}×{_factor(k[t], places)}" for t in chosen)
+    if len(chosen) < size:
+        rest = float(products.sum() - products[chosen].sum())
+        text += f" + {size - len(chosen)} more ({shown(rest, decimals)})"
+    return text
+
+
+def _factor(value: float, places: int) -> str:
+    text = shown(float(value), places)
+    return f"({text})" if value < 0 else text
+
+
+def _short(value: float, decimals: int) -> str:
+    return shown(value, common_decimals([value], decimals, least=0))
