@@ -24,7 +24,7 @@ class FileActions:
         self._window = window
         self._context = window.context
         self._storage = window.services.storage
-        self._export_dialog: ExportDialog | None = None
+        self.dialog: ExportDialog | None = None
         keys = QKeySequence.StandardKey
         self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
         self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
@@ -96,8 +96,8 @@ class FileActions:
         return recent[0].parent if recent else Path.home()
 
     def _show_export(self) -> None:
-        if self._export_dialog is None:
-            self._export_dialog = ExportDialog(self._context, self._window.services.exports, self._window)
-        self._export_dialog.show()
-        self._export_dialog.raise_()
-        self._export_dialog.activateWindow()
+        if self.dialog is None:
+            self.dialog = ExportDialog(self._context, self._window.services.exports, self._window)
+        self.dialog.show()
+        self.dialog.raise_()
+        self.dialog.activateWindow()

@@ -64,7 +64,7 @@ class HeadDropdown(Dropdown):
 class TopBar(QWidget):
     """Example, Variant, Heads, Mask; ``more`` is put at the right end by the window."""
 
-    example_chosen = Signal(str)
+    example_chosen = Signal(object)
 
     def __init__(self, context: Context, examples: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)

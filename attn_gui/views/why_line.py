@@ -64,9 +64,9 @@ class WhyLine(QFrame):
             return
         steps = derivation(e, reading, self._context.settings.decimals)
         theme = self._context.look.theme
-        head = f"<b style='color:{theme.accent}'>Why {escape(steps[0])}?</b>&nbsp;&nbsp; "
+        head = f"<b style='color:{theme.accent}'>Why {escape(steps[0], quote=False)}?</b>&nbsp;&nbsp; "
         arrow = f" <span style='color:{theme.muted}'>&nbsp;›&nbsp;</span> "
-        self.line.setText(head + arrow.join(escape(step) for step in steps[1:]))
+        self.line.setText(head + arrow.join(escape(step, quote=False) for step in steps[1:]))
         self.line.setAccessibleName(f"Why {steps[0]}? " + "; ".join(steps[1:]))
 
 

@@ -1,0 +1,149 @@
+"""Blocks of cells as text: tab separated, as Excel, LibreOffice and Sheets put them on the clipboard."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+# None: a cell that stays as it is
+Block = Sequence[Sequence[str | None]]
+
+SHOWN_CHARACTERS = 24
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_CELL = re.compile(r'"([^"]*(?:""[^"]*)*)"(?=[\t\r\n]|\Z)|([^\t\r\n]*)')
+_POINT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_COMMA_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_POINT_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?")
+_SPACE_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]*)?")
+_EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+_NOT_FINITE = ("nan", "inf", "infinity", "∞")
+
+
+class Refused(ValueError):
+    """A cell of a block, counted from 0 within it, that cannot be taken; the message is the reason."""
+
+    def __init__(self, row: int, column: int, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+        self.column = column
+
+
+def to_text(block: Sequence[Sequence[str]]) -> str:
+    """``block`` as tab-separated lines; a cell with a tab, a line end or a leading quote is quoted."""
+    return "\n".join("\t".join(_quoted(cell) for cell in row) for row in block)
+
+
+def from_text(text: str) -> list[list[str]]:
+    """The cells of tab-separated ``text``; rows may differ in length. One line end at the end is not a row."""
+    if '"' not in text:
+        lines = _LINE_END.split(text)
+        if len(lines) > 1 and not lines[-1]:
+            lines.pop()
+        return [line.split("\t") for line in lines]
+    rows: list[list[str]] = [[]]
+    at = 0
+    while True:
+        found = _CELL.match(text, at)
+        assert found is not None  # the second alternative matches anything
+        quoted = found.group(1)
+        rows[-1].append(found.group(2) if quoted is None else quoted.replace('""', '"'))
+        at = found.end()
+        if at < len(text) and text[at] == "\t":
+            at += 1
+            continue
+        end = _LINE_END.match(text, at)
+        if end is None or end.end() == len(text):
+            return rows
+        at = end.end()
+        rows.append([])
+
+
+def ragged(block: Block) -> str | None:
+    """Why ``block`` is no rectangle, or None."""
+    for index, row in enumerate(block):
+        if len(row) != len(block[0]):
+            return f"row {index + 1} of the block has {_cells(len(row))}, row 1 has {_cells(len(block[0]))}"
+    return None
+
+
+def read_numbers(block: Block) -> list[list[float | None]]:
+    """The numbers of ``block``, None where it has None; raises :class:`Refused` at the first cell that holds none.
+
+    A decimal comma is understood where it can be nothing else (0,5), and 1,234 where other cells of the block settle
+    what its comma is. Thousands may be grouped. What is not finite is refused.
+    """
+    plain = [[None if cell is None else _plain(cell) for cell in row] for row in block]
+    marks = {mark for row in plain for cell in row if cell for mark in _decimal_mark(cell)}
+    mark = marks.pop() if len(marks) == 1 else None
+    numbers: list[list[float | None]] = []
+    for r, row in enumerate(plain):
+        numbers.append([])
+        for c, cell in enumerate(row):
+            try:
+                numbers[-1].append(None if cell is None else _number(cell, mark))
+            except ValueError as error:
+                raise Refused(r, c, str(error)) from None
+    return numbers
+
+
+def quoted_short(text: str) -> str:
+    """``text`` in quotes for a message, cut where it is long."""
+    return f"'{text}'" if len(text) <= SHOWN_CHARACTERS else f"'{text[: SHOWN_CHARACTERS - 1]}…'"
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count} cells"
+
+
+def _quoted(cell: str) -> str:
+    if cell.startswith('"') or any(mark in cell for mark in "\t\r\n"):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def _plain(text: str) -> str:
+    """``text`` without what only decorates a number: outer blanks, a typographic minus, blanks between thousands."""
+    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    return re.sub(r"[ \u00a0\u202f]", "", text) if _SPACE_GROUPS.fullmatch(text) else text
+
+
+def _decimal_mark(cell: str) -> str:
+    """The decimal mark that ``cell`` must have been written with, "" if it may be either or has none."""
+    if "," not in cell and "." not in cell or _EITHER.fullmatch(cell):
+        return ""
+    if _POINT.fullmatch(cell):
+        return "."
+    if _COMMA.fullmatch(cell):
+        return ","
+    if _COMMA_GROUPS.fullmatch(cell):
+        return "."
+    return "," if _POINT_GROUPS.fullmatch(cell) else ""
+
+
+def _number(cell: str, mark: str | None) -> float:
+    if not cell:
+        raise ValueError("a number is missing")
+    if _EITHER.fullmatch(cell) and (mark == "," or "," in cell):
+        if mark is None or ("." in cell and mark == ","):
+            digits = re.sub("[.,]", "", cell)
+            raise ValueError(f"'{cell}' could be {cell.replace(',', '.')} or {digits}")
+        text = cell.replace(",", ".") if mark == "," else cell.replace(",", "")
+    elif _POINT.fullmatch(cell):
+        text = cell
+    elif _COMMA.fullmatch(cell):
+        text = cell.replace(",", ".")
+    elif _COMMA_GROUPS.fullmatch(cell):
+        text = cell.replace(",", "")
+    elif _POINT_GROUPS.fullmatch(cell):
+        text = cell.replace(".", "").replace(",", ".")
+    elif cell.lstrip("+-").lower() in _NOT_FINITE:
+        raise ValueError(f"'{cell}' is not a finite number")
+    else:
+        raise ValueError(f"{quoted_short(cell)} is not a number")
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{quoted_short(cell)} is too large for a number")
+    return number

@@ -1,0 +1,79 @@
+"""GridModel: what SpreadsheetView asks of a table besides Qt's own model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from attn_gui.views.clipboard import Block, Refused, ragged
+
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+
+class GridModel(QAbstractTableModel):
+    """A table whose cells go out and come in as text.
+
+    A subclass gives rowCount, columnCount and data; EditRole is a cell's full text (never rounded), DisplayRole what
+    is shown of it. An editable one (``editable``) overrides :meth:`write` as well; one with text columns
+    :meth:`cleared`.
+    """
+
+    editable = True
+
+    def write(self, row: int, column: int, block: Block, label: str) -> None:
+        """Write ``block`` with its first cell at (row, column), as one undo step called ``label``; None leaves a cell.
+
+        The block is a rectangle within the table. Raises :class:`Refused` (row and column within the block) or
+        ValueError with the reason; nothing has changed then.
+        """
+        raise NotImplementedError
+
+    def cleared(self, row: int, column: int) -> str | None:
+        """What Delete puts into a cell, None where it leaves it alone."""
+        return "0"
+
+    def cells(self, rows: range, columns: range) -> list[list[str]]:
+        """The full text of a block of cells; override where it can be had faster than cell by cell."""
+        return [[str(self.index(r, c).data(Qt.ItemDataRole.EditRole)) for c in columns] for r in rows]
+
+    def set_block(self, row: int, column: int, block: Block, label: str) -> str | None:
+        """As :meth:`write`, but returns the reason why the block was refused; nothing has changed then."""
+        reason = ragged(block) or self._beyond(row, column, block)
+        if reason is not None:
+            return reason
+        try:
+            self.write(row, column, block, label)
+        except Refused as refused:
+            if len(block) == len(block[0]) == 1:
+                return str(refused)
+            return f"row {row + refused.row + 1}, column {column + refused.column + 1}: {refused}"
+        except ValueError as error:
+            return str(error)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if not index.isValid() or role != Qt.ItemDataRole.EditRole or not self.flags(index) & EDITABLE:
+            return False
+        return self.set_block(index.row(), index.column(), [[str(value)]], "Edit cell") is None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        return flags | EDITABLE if self.editable and index.isValid() else flags
+
+    def _beyond(self, row: int, column: int, block: Block) -> str | None:
+        for what, first, needed, there in (
+            ("row", row, len(block), self.rowCount()),
+            ("column", column, len(block[0]), self.columnCount()),
+        ):
+            if first + needed > there:
+                left = there - first
+                return (
+                    f"The block has {needed} {what}s and {'only' if left else 'there are'} {left} from {what} "
+                    f"{first + 1} on: add {needed - left} or choose another place"
+                )
+        return None
+
+
+EDITABLE = Qt.ItemFlag.ItemIsEditable

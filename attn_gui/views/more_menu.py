@@ -1,0 +1,199 @@
+"""MorePanel: how scores are scaled and capped, precision, device, biases and decimals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
+
+from attn_gui.control.device_list import DeviceList
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
+from attn_gui.model.reshape import with_biases
+from attn_gui.model.scoring import Scoring
+from attn_gui.views.context import Context
+from attn_gui.views.device_choice import DeviceChoice
+from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.figures import shown
+from attn_gui.views.number_field import NumberField
+from attn_gui.views.top_bar import Dropdown
+
+WIDTH = 400
+FIRST_SOFTCAP = 50.0  # Gemma 2's, for attention
+PRECISIONS = {
+    Precision.FLOAT64: "float64, 16 digits",
+    Precision.FLOAT32: "float32, 7 digits",
+    Precision.BFLOAT16: "bfloat16, 2 digits",
+    Precision.FLOAT16: "float16, 3 digits",
+}
+
+
+class MorePanel(QFrame):
+    """A panel that ``button`` drops down; each change in it is one undo step (the device and decimals are none)."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        # a popup needs a window that it belongs to: Wayland places it by nothing else
+        button = QToolButton(parent)
+        super().__init__(button, Qt.WindowType.Popup)
+        self.button = button
+        self._context = context
+        self._scale = context.document.experiment.scoring.scale
+        self._custom = self._scale not in (None, 1.0)
+        self.setObjectName("panel")
+        self.setAccessibleName("Scale, softcap, precision, device, biases and decimals")
+        # a click on the button closes the panel and does not open it again
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
+        self.button.setText("More")
+        self.button.setArrowType(Qt.ArrowType.DownArrow)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.button.setToolTip("Scale, softcap, precision, device, biases, decimals")
+        self.button.clicked.connect(self.open)
+        self.scale_kind = Segments(context.look, "Scale", [("default", "1/√d_k"), ("one", "1"), ("custom", "Custom")])
+        self.scale = NumberField("Scale", self._take_scale)
+        self.softcap_kind = Segments(context.look, "Softcap", [("off", "Off"), ("on", "On")])
+        self.softcap = NumberField("Softcap", self._take_softcap)
+        self.precision = Dropdown("Precision")
+        self.devices = DeviceList(context.worker, self)
+        self.device = DeviceChoice(context, self.devices)
+        self.biases = QCheckBox("b_Q, b_K, b_V, b_O")
+        self.biases.setAccessibleName("Biases")
+        self.biases_reason = QLabel()
+        self.biases_reason.setObjectName("muted")
+        self.biases_reason.setWordWrap(True)
+        self.decimals = QSpinBox()
+        self.decimals.setRange(0, 17)
+        self.decimals.setAccessibleName("Decimals shown")
+        self.decimals.setSuffix(" shown")
+        self.decimals.setToolTip("Data are never rounded")
+        self._lay_out()
+        self.scale_kind.chosen.connect(self._choose_scale)
+        self.softcap_kind.chosen.connect(self._choose_softcap)
+        self.precision.chosen.connect(self._choose_precision)
+        self.biases.clicked.connect(self._choose_biases)
+        self.decimals.valueChanged.connect(lambda value: setattr(context.settings, "decimals", value))
+        context.document.changed.connect(lambda before, after: self._refresh())
+        context.document.device_changed.connect(lambda name: self._refresh())
+        context.settings.changed.connect(lambda name: self._refresh() if name == "decimals" else None)
+        self.devices.listed.connect(self._on_listed)
+        self._refresh()
+
+    def open(self) -> None:
+        """Drop down under the button, within the screen."""
+        self.device.ask()
+        self._refresh()
+        self.adjustSize()
+        corner = self.button.mapToGlobal(QPoint(self.button.width() - self.width(), self.button.height() + 4))
+        screen = self.button.screen().availableGeometry()
+        corner.setX(max(screen.left(), min(corner.x(), screen.right() - self.width())))
+        corner.setY(max(screen.top(), min(corner.y(), screen.bottom() - self.height())))
+        self.move(corner)
+        self.show()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.scale_kind.button(self.scale_kind.value).setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _lay_out(self) -> None:
+        self.setFixedWidth(WIDTH)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(16, 12, 16, 12)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(12)
+        grid.setColumnStretch(2, 1)
+        top = Qt.AlignmentFlag.AlignTop
+        rows: list[tuple[str, QWidget, QWidget | None]] = [
+            ("Scale", self.scale_kind, self.scale),
+            ("Softcap", self.softcap_kind, self.softcap),
+            ("Precision", self.precision, None),
+            ("Device", self.device, None),
+            ("Biases", self.biases, None),
+            ("", self.biases_reason, None),
+            ("Decimals", self.decimals, None),
+        ]
+        for row, (text, field, beside) in enumerate(rows):
+            if text:
+                label = QLabel(text)
+                label.setObjectName("muted")
+                label.setMinimumHeight(min(field.sizeHint().height(), 28))
+                grid.addWidget(label, row, 0, top)
+            wide = field in (self.device, self.biases_reason)
+            field.setSizePolicy(
+                QSizePolicy.Policy.Preferred if wide else QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred
+            )
+            grid.addWidget(field, row, 1, 1, 1 if beside is not None else 2, top)
+            if beside is not None:
+                grid.addWidget(beside, row, 2, top)
+
+    def _refresh(self) -> None:
+        e = self._context.document.experiment
+        scoring = e.scoring
+        if scoring.scale != self._scale:
+            self._scale = scoring.scale
+            self._custom = scoring.scale not in (None, 1.0)
+        kind = "custom" if self._custom else "default" if scoring.scale is None else "one"
+        self.scale_kind.show_value(kind)
+        self.scale_kind.button("default").setToolTip(f"1/√{e.d_k} = {shown(Scoring().scale_for(e.d_k), 4)}")
+        self.scale.line.setEnabled(self._custom)
+        self.scale.show_number(e.scale)
+        self.softcap_kind.show_value("off" if scoring.softcap is None else "on")
+        self.softcap.line.setEnabled(scoring.softcap is not None)
+        self.softcap.show_number(FIRST_SOFTCAP if scoring.softcap is None else scoring.softcap)
+        entry = self.devices.entry(self._context.document.device)
+        unsupported = {} if entry is None else entry.unsupported
+        self.precision.show_choices([(p, text, unsupported.get(p)) for p, text in PRECISIONS.items()], e.precision)
+        self.biases.setEnabled(e.weights is not None)
+        self.biases.setChecked(e.weights is not None and e.weights.has_biases)
+        self.biases_reason.setText("" if e.weights is not None else "Q, K and V were given: nothing is projected")
+        self.biases_reason.setVisible(e.weights is None)
+        with QSignalBlocker(self.decimals):
+            self.decimals.setValue(self._context.settings.decimals)
+
+    def _on_listed(self) -> None:
+        self._refresh()
+        self.adjustSize()
+
+    def _choose_scale(self, kind: str) -> None:
+        self._custom = kind == "custom"
+        if kind == "custom":
+            self._refresh()
+            self.scale.line.setFocus()
+            self.scale.line.selectAll()
+            return
+        self._set_scoring("Scale: 1" if kind == "one" else "Scale: 1/√d_k", scale=1.0 if kind == "one" else None)
+
+    def _take_scale(self, value: float) -> None:
+        self._set_scoring(f"Scale: {value:g}", scale=value)
+
+    def _choose_softcap(self, kind: str) -> None:
+        if kind == "off":
+            self._set_scoring("Softcap: off", softcap=None)
+        else:
+            self._set_scoring(f"Softcap: {FIRST_SOFTCAP:g}", softcap=FIRST_SOFTCAP)
+
+    def _take_softcap(self, value: float) -> None:
+        self._set_scoring(f"Softcap: {value:g}", softcap=value)
+
+    def _choose_precision(self, precision: Precision) -> None:
+        e = self._context.document.experiment
+        self._apply(f"Precision: {precision}", replace(e, precision=precision), e.precision != precision)
+
+    def _choose_biases(self, present: bool) -> None:
+        e = self._context.document.experiment
+        try:
+            self._apply("Biases on" if present else "Biases off", with_biases(e, present), True)
+        except ExperimentError as error:
+            self._context.notices.error(str(error), "biases")
+
+    def _set_scoring(self, label: str, **changes: float | None) -> None:
+        e = self._context.document.experiment
+        scoring = replace(e.scoring, **changes)
+        self._apply(label, replace(e, scoring=scoring), scoring != e.scoring)
+
+    def _apply(self, label: str, experiment: Experiment, changed: bool) -> None:
+        if changed:
+            self._context.document.apply(label, experiment)
+        else:
+            self._refresh()

@@ -1,0 +1,203 @@
+"""NumberDelegate: how a spreadsheet's cells are drawn and edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionButton,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from attn_gui.views.grid import GridModel, Index
+
+if TYPE_CHECKING:
+    from attn_gui.views.spreadsheet import SpreadsheetView
+
+PADDING = 8
+SELECTED_ALPHA = 56
+INDICATOR = 16
+
+_PASSING = (
+    Qt.FocusReason.PopupFocusReason,
+    Qt.FocusReason.MenuBarFocusReason,
+    Qt.FocusReason.ActiveWindowFocusReason,
+)
+
+
+class CellEditor(QLineEdit):
+    """The line in which a cell is typed. ``refused`` while what it holds has been refused."""
+
+    def __init__(self, index: Index, typed: bool, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.index = QPersistentModelIndex(index)
+        self.typed = typed
+        self.refused = False
+        self.setFrame(False)
+
+
+class NumberDelegate(QStyledItemDelegate):
+    """Draws cells with the lit row, the selection and a frame round the current cell; edits keep what was refused."""
+
+    def __init__(self, view: SpreadsheetView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.typed = False  # whether the edit about to begin was begun by typing, so that arrows leave the cell
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        view = self._view
+        theme = view.context.look.theme
+        rect = cast(QRect, option.rect)  # type: ignore[attr-defined]
+        backdrop = view.backdrop(index)
+        if backdrop is not None:
+            painter.fillRect(rect, backdrop)
+        state = option.state  # type: ignore[attr-defined]
+        if state & QStyle.StateFlag.State_Selected and view.shows_selection:
+            painter.fillRect(rect, faint(theme.colour("accent"), SELECTED_ALPHA))
+        checked = index.data(Qt.ItemDataRole.CheckStateRole)
+        if checked is not None:
+            self._draw_indicator(painter, rect, bool(checked))
+        else:
+            painter.setFont(view.font())
+            painter.setPen(theme.colour("muted" if view.faded else "text"))
+            inner = rect.adjusted(PADDING, 0, -PADDING, 0)
+            text = str(index.data(Qt.ItemDataRole.DisplayRole))
+            elided = view.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+            painter.drawText(inner, index.data(Qt.ItemDataRole.TextAlignmentRole), elided)
+        if view.hasFocus() and index == view.currentIndex():
+            painter.setPen(QPen(theme.colour("accent"), 2))
+            painter.drawRect(rect.adjusted(1, 1, -1, -1))
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        theme = self._view.context.look.theme
+        editor = CellEditor(index, self.typed, parent)
+        self.typed = False
+        editor.setFont(self._view.font())
+        editor.setAlignment(Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole)))
+        editor.setAccessibleName(str(index.data(Qt.ItemDataRole.AccessibleTextRole) or "Cell"))
+        editor.setStyleSheet(
+            f"QLineEdit {{ color: {theme.text}; background: {theme.field}; border: 2px solid {theme.accent};"
+            f" padding: 0 {PADDING - 4}px; }}"
+        )
+        editor.textEdited.connect(lambda: self._reconsider(editor))
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if isinstance(editor, CellEditor) and not editor.refused:
+            editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        if isinstance(editor, CellEditor):
+            self._commit(editor)
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        editor.setGeometry(cast(QRect, option.rect))  # type: ignore[attr-defined]
+        if isinstance(editor, CellEditor) and editor.refused:
+            self._view.reason.place(self._view.place_of(index))
+
+    def destroyEditor(self, editor: QWidget, index: Index) -> None:
+        if isinstance(editor, CellEditor) and editor.refused:
+            self._view.reason.withdraw()
+        super().destroyEditor(editor, index)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(watched, CellEditor):
+            return super().eventFilter(watched, event)
+        kind = event.type()
+        if kind == QEvent.Type.ShortcutOverride and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        if kind == QEvent.Type.KeyPress:
+            return self._on_key(watched, cast(QKeyEvent, event))
+        if kind == QEvent.Type.FocusOut and cast(QFocusEvent, event).reason() not in _PASSING and self._commit(watched):
+            self.closeEditor.emit(watched, QAbstractItemDelegate.EndEditHint.NoHint)
+        return False
+
+    def editorEvent(
+        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
+    ) -> bool:
+        checked = index.data(Qt.ItemDataRole.CheckStateRole)
+        if checked is None or not isinstance(model, GridModel):
+            return False
+        kind = event.type()
+        keys = (Qt.Key.Key_Space, Qt.Key.Key_Select)
+        by_key = kind == QEvent.Type.KeyPress and cast(QKeyEvent, event).key() in keys
+        if by_key or kind == QEvent.Type.MouseButtonRelease:
+            text = "0" if checked else "1"
+            model.set_block(index.row(), index.column(), [[text]], "Change padding")
+            return True
+        return kind == QEvent.Type.MouseButtonDblClick
+
+    def _on_key(self, editor: CellEditor, event: QKeyEvent) -> bool:
+        key = event.key()
+        if key == Qt.Key.Key_Escape:
+            self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.RevertModelCache)
+            return True
+        leaves = key in _LEAVES or (editor.typed and key in _SIDEWAYS and not event.modifiers())
+        if not leaves:
+            return False
+        if self._commit(editor):
+            self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+            self._view.move_by_key(event)
+        return True
+
+    def _commit(self, editor: CellEditor) -> bool:
+        """Hand what was typed to the model; whether it was taken."""
+        model, index = self._view.model(), editor.index
+        if not index.isValid() or not isinstance(model, GridModel):
+            return True
+        if editor.text() == str(index.data(Qt.ItemDataRole.EditRole)):
+            return True
+        reason = model.set_block(index.row(), index.column(), [[editor.text()]], "Edit cell")
+        editor.refused = reason is not None
+        editor.setAccessibleDescription(reason or "")
+        if reason is not None:
+            self._view.reason.say(reason, self._view.place_of(index))
+        return reason is None
+
+    def _reconsider(self, editor: CellEditor) -> None:
+        if editor.refused:
+            editor.refused = False
+            editor.setAccessibleDescription("")
+            self._view.reason.withdraw()
+
+    def _draw_indicator(self, painter: QPainter, rect: QRect, checked: bool) -> None:
+        option = QStyleOptionButton()
+        box = QRect(0, 0, INDICATOR, INDICATOR)
+        box.moveCenter(rect.center())
+        values: dict[str, Any] = {
+            "rect": box,
+            "palette": self._view.palette(),
+            "state": QStyle.StateFlag.State_Enabled
+            | (QStyle.StateFlag.State_On if checked else QStyle.StateFlag.State_Off),
+        }
+        for name, value in values.items():
+            setattr(option, name, value)
+        self._view.style().drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, option, painter, self._view)
+
+
+def faint(colour: QColor, alpha: int) -> QColor:
+    """``colour`` with ``alpha`` of 255."""
+    thin = QColor(colour)
+    thin.setAlpha(alpha)
+    return thin
+
+
+_LEAVES = (
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Enter,
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Backtab,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+)
+_SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
+
+__all__ = ["CellEditor", "NumberDelegate", "QModelIndex", "faint"]

@@ -1,0 +1,190 @@
+"""Screenshots of the main states, into resources/screenshots (or the folder given): ``dev.py shots [FOLDER]``.
+
+Each scene is a function that brings a fresh window into a state. Scenes at another scale run in a process of their own,
+as Qt takes its scale from the environment once.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication, QWidget
+
+from attn_gui.app import open_window
+from attn_gui.files import examples
+from attn_gui.model.edits import set_pad
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Causal, Padding
+from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.main_window import MainWindow
+from tests.shots.eyes import EYES, seen_with
+
+DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "screenshots"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A state to be photographed: the example it starts on, and what is done in it."""
+
+    name: str
+    example: str = "karina"
+    theme: str = "light"
+    size: tuple[int, int] = (1280, 800)
+    act: Callable[[MainWindow], QWidget | None] = lambda window: None
+    scale: int = 1
+
+
+def _selected(query: int, key: int, head: int | str = 0) -> Callable[[MainWindow], None]:
+    def act(window: MainWindow) -> None:
+        window.context.selection.set_head(head)
+        window.context.selection.set_cell(query, key)
+
+    return act
+
+
+def _causal(window: MainWindow) -> None:
+    document = window.context.document
+    document.apply("Causal", replace(document.experiment, rule=Causal()))
+
+
+def _painted(window: MainWindow) -> None:
+    document = window.context.document
+    e = document.experiment
+    document.apply("Paint", replace(e, painted=e.painted.with_cells([(1, j) for j in range(5)] + [(3, 2)], False)))
+    window.context.selection.set_painting(True)
+
+
+def _padding(window: MainWindow) -> None:
+    document = window.context.document
+    e = set_pad(document.experiment, "tokens", [3, 4], True)
+    document.apply("Padding", replace(e, rule=Padding()))
+
+
+def _drawer(index: int) -> Callable[[MainWindow], None]:
+    def act(window: MainWindow) -> None:
+        window.docks[index].show()
+
+    return act
+
+
+def _many(window: MainWindow) -> None:
+    random = np.random.RandomState(0)
+    walk = np.cumsum(random.standard_normal((400, 16)), axis=0)
+    X = 2 * walk / np.linalg.norm(walk, axis=1, keepdims=True)
+    e = Experiment.from_tokens([f"t{i + 1}" for i in range(400)], X, rule=Causal())
+    window.context.document.apply_named("400 tokens", NamedExperiment("400 tokens", e))
+
+
+def _export(window: MainWindow) -> QWidget | None:
+    window.files.export.trigger()
+    return window.files.dialog
+
+
+SCENES = [
+    Scene("main-light"),
+    Scene("main-dark", theme="dark"),
+    Scene("main-contrast", theme="contrast"),
+    Scene("main-1280x720", size=(1280, 720)),
+    Scene("main-4k", size=(1920, 1080), scale=2),
+    Scene("main-2x", scale=2),
+    Scene("animal-light", "animal", act=_selected(7, 1)),
+    Scene("animal-dark", "animal", theme="dark", size=(1280, 720), act=_selected(7, 1, 1)),
+    Scene("cat-mean", "cat", act=_selected(5, 1, "mean")),
+    Scene("translation", "translation", act=_selected(1, 2)),
+    Scene("causal", act=_causal),
+    Scene("painted", act=_painted),
+    Scene("padding-dark", theme="dark", act=_padding),
+    Scene("random-512", "random_5x512"),
+    Scene("400-tokens", act=_many),
+    Scene("400-tokens-dark", theme="dark", act=_many),
+    Scene("weights-drawer", "animal", size=(1280, 900), act=_drawer(0)),
+    Scene("stages-drawer", "animal", size=(1280, 900), act=_drawer(1)),
+    Scene("heads-drawer", "random_5x512", size=(1280, 900), act=_drawer(2)),
+    Scene("weights-drawer-dark", "karina", theme="dark", size=(1280, 720), act=_drawer(0)),
+    Scene("export-dialog", act=_export),
+]
+
+
+def settle(window: MainWindow) -> None:
+    """Until what is shown is what the document holds, and painted."""
+    deadline = time.monotonic() + 60
+    feed, document = window.context.feed, window.context.document
+    quiet = 0
+    while quiet < 8:
+        QApplication.processEvents()
+        time.sleep(0.02)
+        shown = feed.trace is not None and feed.trace.experiment is document.experiment
+        quiet = quiet + 1 if shown and not window.context.worker.busy else 0
+        if time.monotonic() > deadline:
+            raise TimeoutError("the window did not come to rest")
+
+
+def photograph(scene: Scene, folder: Path) -> Path:
+    """One scene, in a window and a profile of its own."""
+    with tempfile.TemporaryDirectory() as profile:
+        window = open_window(Session((examples.load(scene.example),)), Path(profile))
+        window.context.settings.theme = scene.theme
+        window.context.settings.reduced_motion = True
+        window.resize(*scene.size)
+        window.show()
+        settle(window)
+        dialog = scene.act(window)
+        settle(window)
+        image = window.grab().toImage()
+        if dialog is not None:
+            _lay_over(image, dialog)
+            dialog.close()
+        path = folder / f"{scene.name}.png"
+        image.save(str(path))
+        window.context.document.undo_stack.setClean()
+        window.close()
+        window.context.worker.close()
+        window.deleteLater()
+        QApplication.processEvents()
+    return path
+
+
+def _lay_over(image: QImage, dialog: QWidget) -> None:
+    picture = dialog.grab()
+    painter = QPainter(image)
+    ratio = image.devicePixelRatio()
+    x = int(image.width() / ratio - picture.width() / picture.devicePixelRatio()) // 2
+    y = int(image.height() / ratio - picture.height() / picture.devicePixelRatio()) // 2
+    painter.drawPixmap(x, y, picture)
+    painter.drawRect(QRect(x, y, dialog.width(), dialog.height()))
+    painter.end()
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0]) if arguments else DEFAULT_FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    scale = int(os.environ.get("QT_SCALE_FACTOR", "1"))
+    wanted = arguments[1:]
+    application = QApplication.instance() or QApplication(["attn-gui"])
+    application.setStyle("Fusion")  # type: ignore[union-attr]
+    for scene in SCENES:
+        if scene.scale == scale and (not wanted or scene.name in wanted):
+            print(photograph(scene, folder), flush=True)
+    if scale != 1:
+        return 0
+    if not wanted or "main-light" in wanted:
+        for eye in EYES:
+            seen_with(eye, folder / "main-light.png", folder / f"main-light-{eye}.png")
+    for other in sorted({s.scale for s in SCENES if not wanted or s.name in wanted} - {1}):
+        command = [sys.executable, "-m", "tests.shots", str(folder), *wanted]
+        subprocess.run(command, env=os.environ | {"QT_SCALE_FACTOR": str(other)}, check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

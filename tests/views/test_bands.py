@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn_gui.views.bands import HIGHEST_ROW, LOWEST_ROW, TABLE_ROW, Bands
+
+
+def bands(count: int, height: int) -> Bands:
+    made = Bands()
+    made.set_height(height)
+    made.set_count(count)
+    return made
+
+
+def test_few_rows_are_tall_and_of_whole_pixels() -> None:
+    few = bands(5, 451)
+    assert few.aligned
+    assert few.pitch == HIGHEST_ROW == few.row_height
+
+
+def test_many_rows_fill_the_height_exactly() -> None:
+    many = bands(1000, 400)
+    assert not many.aligned
+    assert many.visible == (0.0, 1000.0)
+    assert many.row_height == TABLE_ROW
+
+
+@given(st.integers(1, 5000), st.integers(50, 3000), st.floats(0, 5000), st.floats(0.1, 5000))
+def test_whatever_is_asked_for_rows_stay_in_range(count: int, height: int, top: float, rows: float) -> None:
+    made = bands(count, height)
+    made.show_rows(top, top + rows)
+    first, last = made.visible
+    assert 0 <= first < count
+    assert last > first
+    assert made.aligned == (made.pitch >= LOWEST_ROW)
+    if made.aligned:
+        assert made.pitch == int(made.pitch), "tables need whole pixels"
+    assert first == 0 or last <= count + 1e-6, "no empty space below while there are rows above"
+
+
+def test_what_was_fitted_stays_fitted_when_the_panel_grows() -> None:
+    made = bands(100, 400)
+    made.set_height(800)
+    assert made.visible == (0.0, 100.0)
+    made.show_rows(10, 20)
+    assert not made.fitted
+    made.set_height(1200)
+    assert made.pitch == 80.0
+    made.fit()
+    assert made.visible == (0.0, 100.0)

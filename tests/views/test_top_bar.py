@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from attn_gui.files import examples
+from attn_gui.model.masks import Causal, Padding, SlidingWindow
+from attn_gui.model.variant import Variant
+from attn_gui.views.context import Context
+from attn_gui.views.top_bar import Dropdown, TopBar
+
+
+@pytest.fixture
+def bar(context: Context, qtbot: QtBot) -> TopBar:
+    made = TopBar(context, examples.names())
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def choose(dropdown: Dropdown, text: str) -> None:
+    """Pick an entry as the pointer does."""
+    index = next(k for k in range(dropdown.count()) if dropdown.itemText(k).startswith(text))
+    assert dropdown.model().index(index, 0).flags() & Qt.ItemFlag.ItemIsEnabled, dropdown.itemText(index)
+    dropdown.setCurrentIndex(index)
+    dropdown.activated.emit(index)
+
+
+def test_the_variant_is_switched_with_what_can_be_kept_and_undo_brings_back_the_rest(
+    bar: TopBar, context: Context
+) -> None:
+    before = context.document.experiment
+    choose(bar.variant, "Multi-head self")
+    e = context.document.experiment
+    assert (e.variant, e.heads) == (Variant.MULTI_HEAD_SELF, 2)
+    assert e.tokens is before.tokens
+    assert e.weights is not None and e.weights.W_Q is before.weights.W_Q
+    context.document.undo_stack.undo()
+    assert context.document.experiment is before
+    assert bar.variant.currentText() == "Self-attention"
+
+
+def test_cross_attention_gets_a_context_of_its_own(bar: TopBar, context: Context) -> None:
+    choose(bar.variant, "Cross")
+    e = context.document.experiment
+    assert e.context is not None and e.context.tokens == e.tokens.tokens
+
+
+def test_head_counts_that_do_not_divide_are_there_but_disabled_with_the_reason(bar: TopBar, context: Context) -> None:
+    context.document.apply_named("animal", examples.load("animal"))
+    texts = {bar.heads.itemText(k): k for k in range(bar.heads.count())}
+    reason = next(text for text in texts if text.startswith("5"))
+    assert "5 heads do not divide d = 12" in reason
+    assert not bar.heads.model().index(texts[reason], 0).flags() & Qt.ItemFlag.ItemIsEnabled
+    choose(bar.heads, "6")
+    assert context.document.experiment.heads == 6
+    assert context.document.experiment.d_k == 2
+
+
+def test_a_single_head_variant_says_why_it_has_one_head(bar: TopBar) -> None:
+    assert "choose a multi-head variant" in bar.heads.itemText(1)
+
+
+def test_masks_are_chosen_with_their_parameters(bar: TopBar, context: Context) -> None:
+    mask = bar.masking
+    mask.kind.activated.emit(mask.kind.findData("causal"))
+    assert context.document.experiment.rule == Causal()
+    assert mask.window_size.isHidden()
+    mask.kind.activated.emit(mask.kind.findData("sliding_window"))
+    assert context.document.experiment.rule == SlidingWindow(1)
+    mask.window_size.setValue(3)
+    mask.window_size.setValue(2)
+    mask.two_sided.setChecked(True)
+    assert context.document.experiment.rule == SlidingWindow(2, two_sided=True)
+    context.document.undo_stack.undo()
+    context.document.undo_stack.undo()
+    assert context.document.experiment.rule == SlidingWindow(1), "two steps of the spin box are one undo step"
+    assert mask.window_size.value() == 1
+    mask.kind.activated.emit(mask.kind.findData("padding"))
+    assert context.document.experiment.rule == Padding()
+
+
+def test_custom_starts_painting_and_none_takes_the_painted_cells_away(bar: TopBar, context: Context) -> None:
+    mask = bar.masking
+    mask.kind.activated.emit(mask.kind.findData("custom"))
+    assert context.selection.painting and mask.paint.isChecked()
+    e = context.document.experiment
+    context.document.apply("Paint", replace(e, painted=e.painted.with_cells([(0, 0)], False)))
+    assert mask.kind.currentData() == "custom"
+    assert mask.clear.isVisible()
+    mask.kind.activated.emit(mask.kind.findData("none"))
+    assert not context.document.experiment.painted
+    assert not context.selection.painting
+    assert mask.kind.currentData() == "none"
+
+
+def test_an_example_is_asked_for_by_name(bar: TopBar, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(bar.example_chosen) as chosen:
+        choose(bar.example, examples.names()[1])
+    assert chosen.args == [examples.names()[1]]
+
+
+def test_causal_alignment_is_offered_where_it_matters(
+    bar: TopBar, context: Context, wait_traced: Callable[[], None]
+) -> None:
+    context.document.apply_named("translation", examples.load("translation"))
+    mask = bar.masking
+    mask.kind.activated.emit(mask.kind.findData("causal"))
+    e = context.document.experiment
+    assert mask.alignment.isVisible() == (e.n_q != e.n_k)

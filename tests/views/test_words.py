@@ -1,0 +1,157 @@
+"""The sentence, the line of why, the status line: words made of numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from attn_gui.files import examples
+from attn_gui.model.errors import TooLarge
+from attn_gui.model.masks import Causal
+from attn_gui.model.scoring import Scoring
+from attn_gui.views.context import Context
+from attn_gui.views.figures import common_decimals, percent, shown
+from attn_gui.views.sentence_bar import SentenceBar
+from attn_gui.views.status import Status
+from attn_gui.views.why_line import WhyLine
+
+
+def plain(rich: str) -> str:
+    return re.sub(r"<[^>]+>", "", rich).replace("&nbsp;", " ").replace("  ", " ")
+
+
+def start(context: Context, wait_traced: Callable[[], None]) -> None:
+    context.document.start()
+    wait_traced()
+
+
+def test_the_sentence_says_what_is_looks_at(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:
+    bar = SentenceBar(context)
+    qtbot.addWidget(bar)
+    start(context, wait_traced)
+    # softmax of row 2 of the Karina example: 0.1097 and four times 0.2226
+    assert bar.sentence.accessibleName() == "“is” looks at karina 11%, is 22%, to 22%, the 22%, store 22%."
+    context.selection.set_cell(0, 0)
+    qtbot.waitUntil(lambda: bar.sentence.accessibleName().startswith("“karina” looks at karina 24%, is 12%"))
+
+
+def test_the_sentence_of_a_masked_row(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:
+    bar = SentenceBar(context)
+    qtbot.addWidget(bar)
+    e = context.document.experiment
+    context.document.apply("mask", replace(e, painted=e.painted.with_cells([(1, j) for j in range(5)], False)))
+    start(context, wait_traced)
+    assert "may look at nothing" in bar.sentence.accessibleName()
+
+
+def test_the_sentence_leaves_out_masked_keys_and_sums_up_many(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    bar = SentenceBar(context)
+    qtbot.addWidget(bar)
+    context.document.apply("mask", replace(context.document.experiment, rule=Causal()))
+    start(context, wait_traced)
+    assert re.fullmatch(r"“is” looks at karina \d+%, is \d+%\.", bar.sentence.accessibleName())
+    context.document.apply_named("animal", examples.load("animal"))
+    context.selection.set_cell(7, 1)
+    wait_traced()
+    qtbot.waitUntil(lambda: "In head 1, “it” looks at animal" in bar.sentence.accessibleName())
+    assert re.search(r"3 others \d+%\.$", bar.sentence.accessibleName())
+
+
+def test_why_shows_the_arithmetic_of_the_cell(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:
+    why = WhyLine(context)
+    qtbot.addWidget(why)
+    start(context, wait_traced)
+    text = plain(why.line.text())
+    total = 1 + 4 * math.exp(1 / math.sqrt(2))
+    assert "Why 0.2226?" in text
+    assert "q·k = 0×1 + 1×1 = 1" in text
+    assert "÷ √2 = 0.7071" in text
+    assert f"exp = {math.exp(1 / math.sqrt(2)):.4f}" in text
+    assert f"÷ {total:.4f}, the row's sum = {math.exp(1 / math.sqrt(2)) / total:.4f}" in text
+
+
+def test_why_of_a_masked_cell_says_so_and_what_the_score_would_be(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    why = WhyLine(context)
+    qtbot.addWidget(why)
+    context.document.apply("mask", replace(context.document.experiment, rule=Causal()))
+    start(context, wait_traced)
+    text = plain(why.line.text())
+    assert "masked by “Causal”" in text
+    assert "would be 0.7071" in text
+
+
+def test_why_with_softcap_scale_large_scores_and_the_mean(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    why = WhyLine(context)
+    qtbot.addWidget(why)
+    context.document.apply("cap", replace(context.document.experiment, scoring=Scoring(scale=2.0, softcap=3.0)))
+    start(context, wait_traced)
+    assert f"softcap 3 = {3 * math.tanh(2 / 3):.4f}" in plain(why.line.text())
+    context.document.apply("large", replace(context.document.experiment, scoring=Scoring(scale=500.0)))
+    wait_traced()
+    qtbot.waitUntil(lambda: "row maximum 500.0000" in plain(why.line.text()))
+    context.document.apply_named("cat", examples.load("cat"))
+    context.selection.set_head("mean")
+    wait_traced()
+    qtbot.waitUntil(lambda: "mean over heads (" in plain(why.line.text()))
+
+
+def test_status_says_whether_rows_sum_to_one(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:
+    status = Status(context)
+    qtbot.addWidget(status)
+    start(context, wait_traced)
+    assert status.facts.text() == "5 tokens  ·  d 2  ·  float32 on CPU  ·  rows sum to 1"
+    e = context.document.experiment
+    context.document.apply("mask", replace(e, painted=e.painted.with_cells([(2, j) for j in range(5)], False)))
+    wait_traced()
+    assert "1 row fully masked, other rows sum to 1" in status.facts.text()
+
+
+def test_a_computation_too_large_says_so_and_keeps_the_last_result(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    status = Status(context)
+    qtbot.addWidget(status)
+    start(context, wait_traced)
+    kept = context.feed.trace
+    context.feed.failed.emit(TooLarge("A and N", 8_600_000_000, 1_000_000_000))
+    assert "needs 8.6 GB; 1 GB may be used" in status.notice.text()
+    assert "The last result is still shown" in status.notice.text()
+    assert context.feed.trace is kept
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12), st.integers(0, 12))
+def test_shown_rounds_as_python_does_and_never_writes_a_minus_zero(value: float, decimals: int) -> None:
+    text = shown(value, decimals)
+    assert float(text.replace("−", "-")) == float(f"{value:.{decimals}f}")
+    assert not text.startswith("−") or float(text.replace("−", "-")) != 0
+
+
+def test_what_is_not_a_number_is_written_in_words() -> None:
+    assert [shown(v, 2) for v in (math.nan, math.inf, -math.inf)] == ["nan", "∞", "−∞"]
+
+
+@given(st.lists(st.integers(-10_000, 10_000), min_size=1), st.integers(1, 4))
+def test_common_decimals_are_enough_and_not_more(numbers: list[int], places: int) -> None:
+    values = np.array(numbers) / 10**places
+    found = common_decimals(values, most=6)
+    assert np.array_equal(values.round(found), values.round(6))
+    assert found == 1 or not np.array_equal(values.round(found - 1), values.round(6))
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0%"), (1e-9, "<1%"), (0.0049, "<1%"), (0.5, "50%"), (1.0, "100%")])
+def test_percent_never_hides_a_weight(value: float, text: str) -> None:
+    assert percent(value) == text
