@@ -30,20 +30,19 @@ class Dropdown(QComboBox):
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choices: list[Choice] = []
+        self._items = QStandardItemModel(self)
+        self.setModel(self._items)
         self.activated.connect(lambda index: self.chosen.emit(self._choices[index][0]))
 
     def show_choices(self, choices: Sequence[Choice], current: Any) -> None:
         """Offer ``choices`` with the one of value ``current`` shown."""
         if list(choices) != self._choices:
             self._choices = list(choices)
-            model = QStandardItemModel(self)
+            self._items.clear()
             for _, text, reason in choices:
                 item = QStandardItem(text if reason is None else f"{text}  ({reason})")
                 item.setEnabled(reason is None)
-                model.appendRow(item)
-            old = self.model()
-            self.setModel(model)
-            old.deleteLater()
+                self._items.appendRow(item)
         self.setCurrentIndex(next((k for k, choice in enumerate(self._choices) if choice[0] == current), -1))
 
 
