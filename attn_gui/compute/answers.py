@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attn_gui.compute.picture import picture
+from attn_gui.compute.picked import read_sum
 from attn_gui.compute.reading import read_cell, read_row, read_row_sums
 from attn_gui.model.answers import Answer, StageValues
-from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk
+from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, SumAsk
 from attn_gui.model.trace import Trace
 
 
@@ -13,6 +14,8 @@ def answer(trace: Trace, ask: Ask) -> Answer:
     """The answer to ``ask``, brought within the bounds of ``trace``; None where it has no such stage."""
     e = trace.experiment
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
+    if isinstance(ask, PictureAsk | StageAsk) and ask.stage == "context" and not e.variant.is_cross:
+        return None
     if isinstance(ask, PictureAsk):
         return picture(trace, ask.request(e))
     if isinstance(ask, CellAsk):
@@ -21,8 +24,8 @@ def answer(trace: Trace, ask: Ask) -> Answer:
         return read_row(trace, head, min(ask.i, e.n_q - 1))
     if isinstance(ask, RowSumsAsk):
         return read_row_sums(trace, head)
-    if ask.stage == "context" and not e.variant.is_cross:
-        return None
+    if isinstance(ask, SumAsk):
+        return read_sum(trace, ask, head)
     if ask.head == "mean" and ask.square:
         values = trace.matrix(ask.stage, "mean").block(slice(0, e.n_q), slice(0, e.n_k))
     else:

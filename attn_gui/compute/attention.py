@@ -45,24 +45,31 @@ def scores(Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dt
 
 def masked_scores(A: torch.Tensor, allowed: torch.Tensor | None) -> torch.Tensor:
     """A with -inf where ``allowed``, [n_q, n_k] bool, is False; None allows everything."""
-    return A if allowed is None else torch.where(allowed, A, torch.tensor(-torch.inf, dtype=A.dtype, device=A.device))
+    return A if allowed is None else torch.where(allowed, A, -torch.inf)
 
 
-def softmax(A_masked: torch.Tensor, allowed: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
-    """``exp(A - m) / l`` with m the row's maximum and l the sum; a fully masked row gives 0.
+def empty_rows(allowed: torch.Tensor | None) -> torch.Tensor | None:
+    """Which queries may attend to nothing, [n_q, 1] bool; None where every query may attend to every key."""
+    return None if allowed is None else ~allowed.any(dim=-1, keepdim=True)
+
+
+def softmax(A_masked: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
+    """``exp(A - m) / l`` with m the row's maximum and l the sum; a fully masked row, one of ``empty``, gives 0.
 
     (As ONNX, SDPA and FlexAttention have it; the bare formula gives NaN there.)
     """
     N = torch.softmax(A_masked.to(working), dim=-1)
-    if allowed is not None:
-        empty = ~allowed.any(dim=-1, keepdim=True)  # [n_q, 1]
+    if empty is not None:
         N.masked_fill_(empty, 0.0)
     return N.to(A_masked.dtype)
 
 
-def head_output(N: torch.Tensor, V: torch.Tensor, working: torch.dtype) -> torch.Tensor:
-    """``N V``, N [.., n_q, n_k], V [.., n_k, d_v] -> [.., n_q, d_v]."""
-    return (N.to(working) @ V.to(working)).to(V.dtype)
+def head_output(N: torch.Tensor, V: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
+    """``N V``, N [.., n_q, n_k], V [.., n_k, d_v] -> [.., n_q, d_v]; 0 for a fully masked row, whatever V holds."""
+    gathered = N.to(working) @ V.to(working)
+    if empty is not None:
+        gathered.masked_fill_(empty, 0.0)  # 0 times NaN or infinity would be NaN
+    return gathered.to(V.dtype)
 
 
 def concat(heads: torch.Tensor) -> torch.Tensor:

@@ -26,7 +26,7 @@ def needed(experiment: Experiment) -> int:
     """Bytes that the kept stages of ``experiment`` take: Q, K, V, A, N and the outputs."""
     e = experiment
     cells = 2 * e.heads * e.n_q * e.n_k
-    cells += e.heads * e.n_q * (e.d_k + 2 * e.d_v) + e.kv_heads * e.n_k * (e.d_k + e.d_v)
+    cells += e.heads * (e.n_q * (e.d_k + 2 * e.d_v) + e.n_k * (e.d_k + e.d_v))
     return cells * e.precision.bytes
 
 

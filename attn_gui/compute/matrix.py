@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,8 @@ class DenseMatrix:
     def pooled(
         self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        return pool(self.block(rows, columns), self.allowed(rows, columns), out, how)
+        allowed = None if self._mask.everything else self.allowed(rows, columns)
+        return pool(to_numpy(self._read(rows)[:, columns]), allowed, out, how)
 
     def extent(self) -> tuple[float, float]:
         if self._extent is None:
@@ -61,16 +63,25 @@ class DenseMatrix:
             everything = slice(0, self.shape[1])
             for start in range(0, self.shape[0], ROWS):
                 rows = slice(start, min(start + ROWS, self.shape[0]))
-                values = self._read(rows)
-                if not self._mask.everything:
-                    values = values[self._mask.allowed(rows, everything)]
-                if values.numel():
-                    least, most = (float(v) for v in torch.aminmax(values))
-                    if not (np.isfinite(least) and np.isfinite(most)):
-                        finite = values[torch.isfinite(values)]
-                        if not finite.numel():
-                            continue
-                        least, most = (float(v) for v in torch.aminmax(finite))
-                    low, high = min(low, least), max(high, most)
+                allowed = None if self._mask.everything else self._mask.allowed(rows, everything)
+                least, most = _extent(self._read(rows), allowed)
+                low, high = min(low, least), max(high, most)
             self._extent = (low, high) if low <= high else (0.0, 0.0)
         return self._extent
+
+
+def _extent(values: torch.Tensor, allowed: torch.Tensor | None) -> tuple[float, float]:
+    """The smallest and the largest finite allowed value; (inf, -inf) where there is none."""
+    if allowed is None:
+        least, most = (float(v) for v in torch.aminmax(values))
+    else:
+        least = float(torch.where(allowed, values, torch.inf).amin())
+        most = float(torch.where(allowed, values, -torch.inf).amax())
+    if math.isfinite(least) and math.isfinite(most):
+        return least, most
+    usable = torch.isfinite(values) if allowed is None else torch.isfinite(values) & allowed
+    finite = values[usable]
+    if not finite.numel():
+        return math.inf, -math.inf
+    least, most = (float(v) for v in torch.aminmax(finite))
+    return least, most

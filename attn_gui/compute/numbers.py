@@ -29,14 +29,31 @@ def summed(precision: Precision) -> torch.dtype:
 
 
 def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
-    """The tensor's values in numpy, exactly; bfloat16, which numpy lacks, widened to float32."""
+    """The tensor's values in numpy, exactly and read-only; bfloat16, which numpy lacks, widened to float32."""
     if tensor.dtype is torch.bfloat16:
         tensor = tensor.float()
     array: NDArray[Any] = tensor.cpu().numpy()
+    array.flags.writeable = False  # it may be the trace's own memory
     return array
 
 
 def from_numpy(array: NDArray[np.float64], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """A tensor of the array's values rounded once to ``dtype``."""
+    if dtype in (torch.float16, torch.bfloat16):
+        # torch goes by way of float32, which would be rounding twice
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float16) if dtype is torch.float16 else _to_odd(array)
     # torch warns about read-only arrays even where the tensor is only copied from
     return torch.tensor(array, dtype=dtype, device=device)
+
+
+def _to_odd(array: NDArray[np.float64]) -> NDArray[Any]:
+    """The array in float32, cut off rather than rounded and made odd where that loses something.
+
+    So a value just beside the middle between two bfloat16 numbers is not taken for the middle (Boldo and Melquiond
+    2008, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd").
+    """
+    narrow = array.astype(np.float32)
+    inexact = np.isfinite(narrow) & (narrow != array)
+    away = inexact & (np.abs(narrow) > np.abs(array))
+    return np.where(inexact, (narrow.view(np.uint32) - away) | 1, narrow.view(np.uint32)).view(np.float32)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
+from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Matrix, Trace
 
 Array = NDArray[Any]
@@ -20,7 +22,7 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     The colour scale's ends are those of the whole matrix, whatever the window, so that a colour keeps its meaning
     while one moves about.
     """
-    matrix = trace.matrix(request.stage, request.head)
+    matrix = _matrix(trace, request)
     rows, columns = slice(*request.rows), slice(*request.columns)
     height, width = rows.stop - rows.start, columns.stop - columns.start
     out = (min(height, request.size[0]), min(width, request.size[1]))
@@ -37,6 +39,12 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     index[~np.isfinite(values)] = NON_FINITE
     index[~allowed] = MASKED
     return Picture(request, index, values, low, high, exact)
+
+
+def _matrix(trace: Trace, request: PictureRequest) -> Matrix:
+    if STAGES[request.stage].square:
+        return trace.matrix(request.stage, request.head)
+    return ArrayMatrix(trace.stage(request.stage, request.head if isinstance(request.head, int) else 0))
 
 
 def _ends(matrix: Matrix, request: PictureRequest) -> tuple[float, float]:

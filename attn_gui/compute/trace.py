@@ -42,11 +42,10 @@ def trace_steps(experiment: Experiment, device: str = "cpu") -> Generator[float,
     # entered anew around each step: between steps the worker serves other jobs on the same thread
     with torch.inference_mode():
         result = DenseTrace(experiment, device)
-        blocks = result.blocks()
-    for done, (head, rows) in enumerate(blocks):
+    for done, (heads, rows) in enumerate(result.blocks, start=1):
         with torch.inference_mode():
-            result.compute_block(head, rows)
-        yield (done + 1) / len(blocks)
+            result.compute_block(heads, rows)
+        yield done / len(result.blocks)
     with torch.inference_mode():
         result.finish()
     return result
@@ -63,14 +62,18 @@ class DenseTrace:
         self._dtype = stored(experiment.precision)
         self._working = summed(experiment.precision)
         self._mask = Mask(experiment, self._device)
-        self._q, self._k, self._v = self._project()  # [heads or kv_heads, n, d_k or d_v]
+        self._q, self._k, self._v = self._project()  # [heads, n, d_k or d_v]
         e = experiment
         self._a = self._empty(e.heads, e.n_q, e.n_k)
         self._n = self._empty(e.heads, e.n_q, e.n_k)
         self._head_output = self._empty(e.heads, e.n_q, e.d_v)
         self._output = self._empty(0, 0)
+        # MPS has no float64
+        self._sums_device = torch.device("cpu") if self._device.type == "mps" else self._device
+        self._sums = torch.empty(e.heads, e.n_q, dtype=torch.float64, device=self._sums_device)
         self._row_sums: NDArray[np.float64] = np.empty(0)
         self._matrices: dict[tuple[str, Head], DenseMatrix] = {}
+        self.blocks = _blocks(e)
 
     def _empty(self, *shape: int) -> torch.Tensor:
         return torch.empty(shape, dtype=self._dtype, device=self._device)
@@ -86,7 +89,8 @@ class DenseTrace:
     def _project(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         e = self.experiment
         if isinstance(e.source, GivenQKV):
-            return self._tensor(e.source.Q), self._tensor(e.source.K), self._tensor(e.source.V)
+            K, V = self._tensor(e.source.K), self._tensor(e.source.V)
+            return self._tensor(e.source.Q), self._per_query_head(K), self._per_query_head(V)
         weights: Weights = e.source.weights
         X = self._tensor(e.tokens.embeddings.array())  # [n_q, d_model]
         keys = self._tensor(e.keys.embeddings.array()) if e.keys is not e.tokens else X  # [n_k, d_context]
@@ -94,30 +98,31 @@ class DenseTrace:
         for letter, rows, heads in (("Q", X, e.heads), ("K", keys, e.kv_heads), ("V", keys, e.kv_heads)):
             W = self._tensor(getattr(weights, f"W_{letter}").array())
             projected.append(attention.project(rows, W, self._weight(f"b_{letter}"), heads, self._working))
-        return projected[0], projected[1], projected[2]
+        return projected[0], self._per_query_head(projected[1]), self._per_query_head(projected[2])
 
-    def blocks(self) -> list[tuple[int, slice]]:
-        """The row blocks to compute: (head, rows)."""
-        e = self.experiment
-        step = max(1, BLOCK_CELLS // e.n_k)
-        return [(h, slice(r, min(r + step, e.n_q))) for h in range(e.heads) for r in range(0, e.n_q, step)]
+    def _per_query_head(self, kv: torch.Tensor) -> torch.Tensor:
+        """K or V [kv_heads, n_k, size] repeated for the query heads that share it: [heads, n_k, size]."""
+        group = self.experiment.heads // self.experiment.kv_heads
+        return kv if group == 1 else kv.repeat_interleave(group, dim=0)
 
-    def compute_block(self, head: int, rows: slice) -> None:
-        """Scores, weights and head output of a block of queries of one head."""
+    def compute_block(self, heads: slice, rows: slice) -> None:
+        """Scores, weights, their sums and head outputs of a block of heads and queries."""
         e = self.experiment
-        kv = head // (e.heads // e.kv_heads)
-        A = attention.scores(self._q[head, rows], self._k[kv], e.scoring, self._working)  # [rows, n_k]
-        allowed = None if self._mask.everything else self._mask.allowed(rows, slice(0, e.n_k))
-        N = attention.softmax(attention.masked_scores(A, allowed), allowed, self._working)
-        self._a[head, rows] = A
-        self._n[head, rows] = N
-        self._head_output[head, rows] = attention.head_output(N, self._v[kv], self._working)
+        A = attention.scores(self._q[heads, rows], self._k[heads], e.scoring, self._working)  # [heads, rows, n_k]
+        allowed = None if self._mask.everything else self._mask.allowed(rows, slice(0, e.n_k))  # [rows, n_k]
+        empty = attention.empty_rows(allowed)  # [rows, 1]
+        N = attention.softmax(attention.masked_scores(A, allowed), empty, self._working)
+        self._a[heads, rows] = A
+        self._n[heads, rows] = N
+        self._head_output[heads, rows] = attention.head_output(N, self._v[heads], empty, self._working)
+        # cast while the block is in the cache: sum(dtype=float64) of the whole is several times slower
+        self._sums[heads, rows] = N.to(self._sums_device).double().sum(dim=-1)
 
     def finish(self) -> None:
         """The heads put together, once every block is there."""
         joined = attention.concat(self._head_output)
         self._output = attention.output(joined, self._weight("W_O"), self._weight("b_O"), self._working)
-        self._row_sums = self._n.sum(dim=-1, dtype=torch.float64).cpu().numpy()
+        self._row_sums = to_numpy(self._sums)
 
     def row_sums(self, head: Head) -> NDArray[np.float64]:
         sums: NDArray[np.float64] = self._row_sums.mean(axis=0) if head == "mean" else self._row_sums[head]
@@ -152,25 +157,34 @@ class DenseTrace:
     def _rows(self, name: str, head: Head, rows: slice) -> torch.Tensor:
         """Rows of a square stage of one head before the mask, or their mean over the heads: [rows, n_k]."""
         if head == "mean":
-            total = torch.stack([self._rows(name, h, rows).to(self._working) for h in range(self.experiment.heads)])
-            return total.mean(dim=0).to(self._dtype)
+            with torch.inference_mode():
+                total = self._rows(name, 0, rows).to(self._working, copy=True)
+                for other in range(1, self.experiment.heads):
+                    total += self._rows(name, other, rows)
+                return (total / self.experiment.heads).to(self._dtype)
         if name == "N":
             return self._n[head, rows]
-        scoring = self.experiment.scoring
-        if name in ("A", "A_masked", "capped") or (name == "scaled" and scoring.softcap is None):
+        if name in ("A", "A_masked", "capped") or (name == "scaled" and self.experiment.scoring.softcap is None):
             return self._a[head, rows]
         with torch.inference_mode():
-            kv = head // (self.experiment.heads // self.experiment.kv_heads)
-            raw = attention.raw_scores(self._q[head, rows], self._k[kv], self._working)
-            if name == "raw":
-                return raw
-            return attention.scaled_scores(raw, scoring.scale_for(self._q.shape[-1]), self._working)
+            raw = self._raw_rows(head, rows)
+            return raw if name == "raw" else attention.scaled_scores(raw, self.experiment.scale, self._working)
+
+    def _raw_rows(self, head: int, rows: slice) -> torch.Tensor:
+        """Rows of ``Q K^T`` of one head, [rows, n_k].
+
+        Derived by the very products that A came from, block by block: a product of other rows alone may differ in
+        its last bit, and a cell has one value whoever asks.
+        """
+        parts = []
+        for heads, block in self.blocks:
+            if heads.start <= head < heads.stop and block.start < rows.stop and rows.start < block.stop:
+                raw = attention.raw_scores(self._q[heads, block], self._k[heads], self._working)
+                parts.append(raw[head - heads.start, max(0, rows.start - block.start) : rows.stop - block.start])
+        return torch.cat(parts)
 
     def _of_head(self, name: str, head: int) -> torch.Tensor:
-        kv = head // (self.experiment.heads // self.experiment.kv_heads)
-        by_name = {"Q": (self._q, head), "K": (self._k, kv), "V": (self._v, kv)}
-        tensor, index = by_name.get(name, (self._head_output, head))
-        return tensor[index]
+        return {"Q": self._q, "K": self._k, "V": self._v}.get(name, self._head_output)[head]
 
     def _whole(self, name: str) -> torch.Tensor:
         if name == "concat":
@@ -181,3 +195,14 @@ class DenseTrace:
             raise KeyError(name)
         of = self.experiment.tokens if name == "X" else self.experiment.keys
         return self._tensor(of.embeddings.array())
+
+
+def _blocks(e: Experiment) -> list[tuple[slice, slice]]:
+    """The blocks to compute, of about BLOCK_CELLS: several heads whole, or some rows of one head."""
+    heads = max(1, BLOCK_CELLS // (e.n_q * e.n_k))
+    rows = min(e.n_q, max(1, BLOCK_CELLS // e.n_k))
+    return [
+        (slice(h, min(h + heads, e.heads)), slice(r, min(r + rows, e.n_q)))
+        for r in range(0, e.n_q, rows)
+        for h in range(0, e.heads, heads)
+    ]

@@ -15,6 +15,7 @@ class Selection(QObject):
     cell_changed = Signal(int, int)
     hover_changed = Signal(object)
     picked_changed = Signal()
+    painting_changed = Signal(bool)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -24,6 +25,7 @@ class Selection(QObject):
         self.hover: tuple[int, int] | None = None
         self.queries: frozenset[int] = frozenset()
         self.keys: frozenset[int] = frozenset()
+        self.painting = False
 
     def set_head(self, head: Head) -> None:
         if head != self.head:
@@ -45,6 +47,12 @@ class Selection(QObject):
         if (queries, keys) != (self.queries, self.keys):
             self.queries, self.keys = queries, keys
             self.picked_changed.emit()
+
+    def set_painting(self, on: bool) -> None:
+        """Whether clicks on A paint the mask instead of selecting."""
+        if on != self.painting:
+            self.painting = on
+            self.painting_changed.emit(on)
 
     def fit(self, experiment: Experiment) -> None:
         """Come back within the bounds of ``experiment``."""

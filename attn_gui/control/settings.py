@@ -12,7 +12,7 @@ DEFAULT_DECIMALS = 4
 
 
 def profile_directory() -> Path:
-    """Where settings and recovery files lie: ATTN_GUI_PROFILE if set, else the platform's place for a program's data."""
+    """Where settings and recovery files lie: ATTN_GUI_PROFILE if set, else the platform's place for such data."""
     given = os.environ.get("ATTN_GUI_PROFILE")
     if given:
         return Path(given)

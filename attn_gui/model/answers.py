@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_gui.model.asks import StageAsk
+from attn_gui.model.asks import StageAsk, SumAsk
 from attn_gui.model.picture import Picture
 from attn_gui.model.trace import Head
 
@@ -77,4 +77,17 @@ class RowSums:
     off: Array
 
 
-Answer = Picture | StageValues | Reading | Row | RowSums | None
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """The sum over the queries and keys of ``ask`` that the experiment has, added in float64.
+
+    cells: how many those are; masked: how many of them are masked, and so left out.
+    """
+
+    ask: SumAsk
+    total: float
+    cells: int
+    masked: int
+
+
+Answer = Picture | StageValues | Reading | Row | RowSums | Sum | None

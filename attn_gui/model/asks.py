@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import ColourMapping, PictureRequest
+from attn_gui.model.stage_shape import stage_shape
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Pooling
 
 
 @dataclass(frozen=True)
 class PictureAsk:
-    """A picture of a square stage.
+    """A picture of a stage; of a stage that is not square, head "mean" stands for the first.
 
-    window: (top, bottom, left, right) in tokens, None for everything; size: the most cells to draw, (height, width).
+    window: (top, bottom, left, right) in rows and columns, None for everything; size: the most cells to draw,
+    (height, width).
     """
 
     stage: str
@@ -28,11 +30,12 @@ class PictureAsk:
     def request(self, experiment: Experiment) -> PictureRequest:
         """The request for ``experiment``, with head and window brought within its bounds."""
         head = min(self.head, experiment.heads - 1) if isinstance(self.head, int) else self.head
-        rows, columns = (0, experiment.n_q), (0, experiment.n_k)
+        height, width = stage_shape(experiment, self.stage)
+        rows, columns = (0, height), (0, width)
         if self.window is not None:
             top, bottom, left, right = self.window
-            rows = _within(top, bottom, experiment.n_q)
-            columns = _within(left, right, experiment.n_k)
+            rows = _within(top, bottom, height)
+            columns = _within(left, right, width)
         return PictureRequest(self.stage, head, rows, columns, self.size, self.pooling, self.mapping, self.diverging)
 
 
@@ -72,7 +75,17 @@ class RowSumsAsk:
     head: Head
 
 
-Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk
+@dataclass(frozen=True)
+class SumAsk:
+    """The sum of a square stage over some queries and some keys."""
+
+    stage: str
+    head: Head
+    queries: tuple[int, ...]
+    keys: tuple[int, ...]
+
+
+Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk
 
 
 def _within(start: int, stop: int, length: int) -> tuple[int, int]:

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV
 from attn_gui.model.table import frozen
-from attn_gui.model.tokens import TokenSequence
+from attn_gui.model.tokens import TokenSequence, frozen_flags
 
 Side = Literal["tokens", "context"]
+
+FINITE = "a finite number"
 
 
 def sequence(experiment: Experiment, side: Side) -> TokenSequence:
@@ -33,9 +35,11 @@ def with_side(experiment: Experiment, side: Side, changed: TokenSequence) -> Exp
 def set_cells(experiment: Experiment, side: Side, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> Experiment:
     """With embedding cells replaced; ``rows``, ``columns`` and ``values`` broadcast together, values finite."""
     numbers = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ExperimentError("embedding", "finite numbers", str(numbers[~np.isfinite(numbers)].flat[0]))
     of = sequence(experiment, side)
+    odd = _first_not_finite(rows, columns, numbers)
+    if odd is not None:
+        row, column, value = odd
+        raise ExperimentError(f"{of.dimension_name(column)} of token {row + 1} {of.tokens[row]!r}", FINITE, value)
     return with_side(experiment, side, replace(of, embeddings=of.embeddings.with_cells(rows, columns, numbers)))
 
 
@@ -74,7 +78,7 @@ def insert_tokens(
         (*of.tokens[:at], *names, *of.tokens[at:]),
         of.embeddings.with_rows_inserted(at, block),
         of.dimensions,
-        {key: np.insert(column, at, [False] * len(names)) for key, column in of.columns.items()},
+        {key: frozen_flags(np.insert(column, at, [False] * len(names))) for key, column in of.columns.items()},
     )
     return _rearranged(experiment, side, grown, order)
 
@@ -114,13 +118,26 @@ def set_weight_cells(
 ) -> Experiment:
     """With cells of the matrix or bias ``name`` replaced, values finite."""
     numbers = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise ExperimentError(name, "finite numbers", str(numbers[~np.isfinite(numbers)].flat[0]))
+    odd = _first_not_finite(rows, columns, numbers)
+    if odd is not None:
+        row, column, value = odd
+        raise ExperimentError(f"{name} row {row + 1}, column {column + 1}", FINITE, value)
     weights = experiment.weights
     table = None if weights is None else weights.get(name)
     if weights is None or table is None:
         raise ExperimentError(name, "a matrix or bias of this experiment", "none by that name")
     return replace(experiment, source=FromTokens(weights.with_table(name, table.with_cells(rows, columns, numbers))))
+
+
+def _first_not_finite(
+    rows: ArrayLike, columns: ArrayLike, numbers: np.ndarray[Any, Any]
+) -> tuple[int, int, str] | None:
+    """Row, column and value of the first number that is NaN or infinite, or None."""
+    if np.isfinite(numbers).all():
+        return None
+    r, c, v = (array.ravel() for array in np.broadcast_arrays(rows, columns, numbers))
+    at = int(np.argmin(np.isfinite(v)))
+    return int(r[at]), int(c[at]), str(v[at])
 
 
 def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]) -> Experiment:

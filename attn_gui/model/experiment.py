@@ -105,13 +105,15 @@ class Experiment:
         makes it a cross-attention. Other fields as in :class:`Experiment`.
         """
         sequence = TokenSequence.of(tokens, X)
-        multi_head = heads is not None
-        variant = fields.pop("variant", None) or _variant(context is not None, multi_head)
-        count = heads or 1
+        variant = fields.pop("variant", None) or _variant(context is not None, heads is not None)
+        count = 1 if heads is None else heads
+        kv_count = count if kv_heads is None else kv_heads
         if weights is None:
-            d_context = sequence.width if context is None else context.width
-            weights = initial_weights("identity", sequence.width, d_context, count, multi_head=multi_head)
-        return cls(sequence, FromTokens(weights), variant, count, kv_heads or count, context, **fields)
+            d_context = context.width if context is not None and variant.is_cross else sequence.width
+            weights = initial_weights(
+                "identity", sequence.width, d_context, count, multi_head=variant.is_multi_head, kv_heads=kv_count
+            )
+        return cls(sequence, FromTokens(weights), variant, count, kv_count, context, **fields)
 
     @classmethod
     def from_qkv(
@@ -129,11 +131,13 @@ class Experiment:
         Two axes mean one head. Without ``tokens`` the queries are called q1, q2, ..., the keys k1, k2, ...;
         without ``key_tokens`` a K as long as Q is taken as self-attention.
         """
-        q, k, v = (frozen(np.atleast_3d(a) if np.ndim(a) < 2 else a) for a in (Q, K, V))
-        q, k, v = (frozen(a[np.newaxis]) if a.ndim == 2 else a for a in (q, k, v))
-        for name, array in (("Q", q), ("K", k), ("V", v)):
-            if array.ndim != 3:
-                raise ExperimentError(name, "2 or 3 axes ([heads,] tokens, size)", f"shape {array.shape}")
+        given = []
+        for name, array in (("Q", Q), ("K", K), ("V", V)):
+            numbers = np.asarray(array, dtype=np.float64)
+            if numbers.ndim not in (2, 3):
+                raise ExperimentError(name, "2 or 3 axes ([heads,] tokens, size)", f"shape {numbers.shape}")
+            given.append(frozen(numbers if numbers.ndim == 3 else numbers[np.newaxis]))
+        q, k, v = given
         heads, n_q, _ = q.shape
         n_k = k.shape[1]
         cross = key_tokens is not None or n_q != n_k

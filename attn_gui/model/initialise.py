@@ -52,7 +52,7 @@ def initial_weights(
     numpy's RandomState, whose stream numpy promises never to change.
     """
     if d_k is None:
-        if d_model % heads:
+        if heads < 1 or d_model % heads:
             raise ExperimentError("heads", f"a divisor of d_model {d_model}", str(heads))
         d_k = d_model // heads
     d_v = d_k if d_v is None else d_v

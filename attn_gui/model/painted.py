@@ -90,10 +90,13 @@ def _runs(cells: list[tuple[int, int]], allowed: bool) -> list[Rectangle]:
         else:
             runs.append(Rectangle(i, i + 1, j, j + 1, allowed))
     merged: list[Rectangle] = []
+    lowest: dict[tuple[int, int], int] = {}  # of the rectangles with these sides
     for run in runs:
-        above = next((k for k, m in enumerate(merged) if m.bottom == run.top and m[2:4] == run[2:4]), None)
-        if above is None:
-            merged.append(run)
-        else:
+        sides = run.left, run.right
+        above = lowest.get(sides)
+        if above is not None and merged[above].bottom == run.top:
             merged[above] = merged[above]._replace(bottom=run.bottom)
+        else:
+            lowest[sides] = len(merged)
+            merged.append(run)
     return merged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
     changed = replace(of, embeddings=of.embeddings.with_columns(order), dimensions=names)
     if experiment.weights is None:
         raise ExperimentError("dimensions", "tokens projected by weights", "given Q, K and V, which have none")
-    fields: dict[str, Any] = {side: changed}
+    changes: dict[str, Any] = {side: changed}
     read = {"tokens": ("W_Q",), "context": ("W_K", "W_V")}[side]
     if side == "tokens" and not experiment.variant.is_cross:
         read = ("W_Q", "W_K", "W_V")
@@ -46,42 +46,47 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
         fresh = {
             name: Table.of(Table.of(table.array().T).with_columns(order).array().T) for name, table in tables.items()
         }
-    fields["source"] = FromTokens(replace(weights, **fresh))
-    return replace(experiment, **fields)
+    changes["source"] = FromTokens(replace(weights, **fresh))
+    return replace(experiment, **changes)
 
 
 def with_sequence(experiment: Experiment, side: Side, changed: TokenSequence) -> Experiment:
     """With a whole token table replaced (a sentence, a paste); weights that fit its width are kept."""
     if experiment.weights is None:
         raise ExperimentError(side, "tokens projected by weights", "given Q, K and V")
-    return _refitted(replace_unchecked(experiment, **{side: changed}), painted=Painted())
+    in_use = side == "tokens" or experiment.variant.is_cross
+    return _refitted(experiment, Painted() if in_use else experiment.painted, **{side: changed})
 
 
 def with_variant(experiment: Experiment, variant: Variant) -> Experiment:
-    """As another variant. Multi-head starts with 2 heads where d_model can be halved, cross with a copy of the tokens."""
+    """As another variant. Multi-head starts with 2 heads if they divide d_model, cross with a copy of the tokens."""
     if experiment.weights is None:
         return _given_variant(experiment, variant)
     context = experiment.context
     if variant.is_cross and context is None:
         context = experiment.tokens
-    heads = experiment.heads
+    heads, kv_heads = experiment.heads, experiment.kv_heads
     if not variant.is_multi_head:
-        heads = 1
+        heads = kv_heads = 1
     elif not experiment.variant.is_multi_head:
         heads = next((h for h in range(2, experiment.d_model + 1) if experiment.d_model % h == 0), 1)
+        kv_heads = heads
     painted = experiment.painted if variant.is_cross == experiment.variant.is_cross else Painted()
-    return _refitted(
-        replace_unchecked(experiment, variant=variant, heads=heads, kv_heads=heads, context=context),
-        painted=painted,
-    )
+    return _refitted(experiment, painted, variant=variant, heads=heads, kv_heads=kv_heads, context=context)
 
 
 def with_heads(experiment: Experiment, heads: int) -> Experiment:
-    """With another number of heads; the matrices keep their numbers and are cut into heads differently."""
+    """With another number of heads; the matrices keep their numbers and are cut into heads differently.
+
+    As many query heads as before share a kv head where that comes out even.
+    """
     reason = dict(head_choices(experiment)).get(heads, f"{heads} heads do not divide d = {experiment.d_model}")
     if reason is not None:
         raise ExperimentError("heads", "a count that fits", reason)
-    return _refitted(replace_unchecked(experiment, heads=heads, kv_heads=heads), painted=experiment.painted)
+    if heads == experiment.heads:
+        return experiment
+    kv_heads, rest = divmod(experiment.kv_heads * heads, experiment.heads)
+    return _refitted(experiment, experiment.painted, heads=heads, kv_heads=heads if rest else kv_heads)
 
 
 def head_choices(experiment: Experiment) -> list[tuple[int, str | None]]:
@@ -107,42 +112,35 @@ def head_choices(experiment: Experiment) -> list[tuple[int, str | None]]:
 
 
 def with_biases(experiment: Experiment, present: bool) -> Experiment:
-    """With a bias of zeros for each matrix, or without biases."""
+    """With a bias for each matrix, of zeros where there was none, or without biases."""
     weights = experiment.weights
     if weights is None:
         raise ExperimentError("biases", "tokens projected by weights", "given Q, K and V")
     for bias in BIASES:
         matrix = weights.get("W_" + bias[-1])
-        row = Table.of(np.zeros((1, matrix.width))) if present and matrix is not None else None
+        row = weights.get(bias) if present else None
+        if present and row is None and matrix is not None:
+            row = Table.of(np.zeros((1, matrix.width)))
         weights = weights.with_table(bias, row)
     return replace(experiment, source=FromTokens(weights))
 
 
-class _Draft:
-    """The fields of an experiment that is being refitted, not yet valid."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self.fields = fields
-
-
-def replace_unchecked(experiment: Experiment, **fields: Any) -> _Draft:
-    names = [name for name in experiment.__dataclass_fields__ if name != "revision"]
-    return _Draft({name: getattr(experiment, name) for name in names} | fields)
-
-
-def _refitted(draft: _Draft, painted: Painted) -> Experiment:
-    """A valid experiment of the draft's fields, with each matrix kept if it fits and the identity where not."""
-    fields = draft.fields
-    variant, heads = fields["variant"], fields["heads"]
-    weights: Weights = fields["source"].weights
-    d_model = fields["tokens"].width
-    d_context = fields["context"].width if variant.is_cross else d_model
-    q_width = weights.W_Q.width if weights.W_Q.width % heads == 0 else d_model
-    v_width = weights.W_V.width if weights.W_V.width % heads == 0 else d_model
-    shapes = {"W_Q": (d_model, q_width), "W_K": (d_context, q_width), "W_V": (d_context, v_width)}
-    if variant.is_multi_head:
-        d_out = weights.W_O.width if weights.W_O is not None else d_model
-        shapes["W_O"] = (v_width, d_out)
+def _refitted(experiment: Experiment, painted: Painted, **changed: Any) -> Experiment:
+    """``experiment`` with ``changed`` fields, each matrix kept where it fits them and the identity where not."""
+    names = [f.name for f in fields(experiment) if f.init]
+    draft = {name: getattr(experiment, name) for name in names} | changed
+    heads, kv_heads, weights = draft["heads"], draft["kv_heads"], draft["source"].weights
+    d_model = draft["tokens"].width
+    d_context = draft["context"].width if draft["variant"].is_cross else d_model
+    d_k, d_v = _head_sizes(weights, d_model, d_context, heads, kv_heads)
+    shapes = {
+        "W_Q": (d_model, heads * d_k),
+        "W_K": (d_context, kv_heads * d_k),
+        "W_V": (d_context, kv_heads * d_v),
+    }
+    if draft["variant"].is_multi_head:
+        kept = weights.W_O is not None and len(weights.W_O) == heads * d_v
+        shapes["W_O"] = (heads * d_v, weights.W_O.width if kept else d_model)
     tables: dict[str, Table] = {}
     for name, shape in shapes.items():
         table, bias = weights.get(name), weights.get("b_" + name[-1])
@@ -150,8 +148,22 @@ def _refitted(draft: _Draft, painted: Painted) -> Experiment:
         if bias is not None or (name == "W_O" and weights.has_biases):
             fits = bias is not None and bias.width == shape[1]
             tables["b_" + name[-1]] = bias if fits and bias is not None else Table.of(np.zeros((1, shape[1])))
-    kv_heads = fields["kv_heads"] if fields["kv_heads"] == heads else heads
-    return Experiment(**fields | {"source": FromTokens(Weights(**tables)), "kv_heads": kv_heads, "painted": painted})
+    return Experiment(**draft | {"source": FromTokens(Weights(**tables)), "painted": painted})
+
+
+def _head_sizes(weights: Weights, d_model: int, d_context: int, heads: int, kv_heads: int) -> tuple[int, int]:
+    """d_k and d_v of the matrices that fit; where none does, large enough for d_model to have a place."""
+
+    def size(table: Table | None, rows: int, count: int) -> int | None:
+        fits = table is not None and len(table) == rows and table.width % count == 0
+        return table.width // count if fits and table is not None else None
+
+    fresh = -(-d_model // heads)
+    d_k = size(weights.W_Q, d_model, heads) or size(weights.W_K, d_context, kv_heads) or fresh
+    d_v = size(weights.W_V, d_context, kv_heads)
+    if d_v is None and weights.W_O is not None and len(weights.W_Q) == d_model and len(weights.W_O) % heads == 0:
+        d_v = len(weights.W_O) // heads
+    return d_k, d_v or fresh
 
 
 def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
@@ -159,7 +171,9 @@ def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
         raise TypeError("given Q, K and V")
     if variant.is_multi_head != experiment.variant.is_multi_head and experiment.heads > 1:
         raise ExperimentError("variant", f"a multi-head one for {experiment.heads} given heads", variant.label)
-    context = experiment.context if not variant.is_cross or experiment.context is not None else experiment.tokens
+    context = experiment.context
+    if variant.is_cross and not experiment.variant.is_cross and (context is None or len(context) != experiment.n_k):
+        context = experiment.tokens  # the given K and V are as many as the tokens
     return replace(experiment, variant=variant, context=context)
 
 

@@ -19,12 +19,21 @@ CHUNK_BYTES = 1 << 16
 
 def frozen(array: ArrayLike) -> Floats:
     """A read-only C-contiguous float64 array; a copy unless ``array`` already is one that nobody can write to."""
-    given = np.asarray(array)
-    result = np.ascontiguousarray(given, dtype=np.float64)
-    if (result is array and result.flags.writeable) or (result.base is not None and result.flags.writeable):
-        result = result.copy()
+    if isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous and _closed(array):
+        return array
+    result = np.array(array, dtype=np.float64, order="C")
     result.flags.writeable = False
     return result
+
+
+def _closed(array: np.ndarray) -> bool:
+    """Whether neither ``array`` nor any array that it is a view of can be written to."""
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return False
+        owner = owner.base
+    return owner is None
 
 
 class Table:
@@ -99,9 +108,15 @@ class Table:
         )
 
     def with_cells(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> Table:
-        """The table with ``values`` at (``rows``, ``columns``), which broadcast together."""
+        """The table with ``values`` at (``rows``, ``columns``), which broadcast together.
+
+        Raises IndexError for a cell that the table has not; a negative one does not count from the end.
+        """
         r, c, v = np.broadcast_arrays(np.asarray(rows), np.asarray(columns), np.asarray(values, dtype=np.float64))
         r, c, v = r.ravel(), c.ravel(), v.ravel()
+        for index, length, what in ((r, len(self), "rows"), (c, self.width, "columns")):
+            if index.size and (index.min() < 0 or index.max() >= length):
+                raise IndexError(f"{what} {index.min()} to {index.max()} of a table of {length}")
         chunks = list(self._chunks)
         where = np.searchsorted(np.asarray(self._ends), r, side="right")
         firsts = self._firsts()
@@ -114,8 +129,10 @@ class Table:
         return Table(chunks, self.width)
 
     def with_rows_inserted(self, at: int, block: ArrayLike) -> Table:
-        """The table with ``block``, [k, columns], before row ``at``."""
-        new = np.asarray(block, dtype=np.float64).reshape(-1, self.width)
+        """The table with ``block``, [k, columns], before row ``at``; raises ExperimentError for another width."""
+        new = np.asarray(block, dtype=np.float64)
+        if new.ndim != 2 or new.shape[1] != self.width:
+            raise ExperimentError("rows", f"shape (count, {self.width})", f"shape {new.shape}")
         return Table([*self._cut(0, at), *_split(new), *self._cut(at, len(self))], self.width)
 
     def without_rows(self, rows: Sequence[int]) -> Table:
@@ -157,12 +174,13 @@ class Table:
     def _cut(self, start: int, stop: int) -> list[Floats]:
         # whole chunks are handed on themselves, not as views: sharing is by identity
         cut = []
-        for chunk, first in zip(self._chunks, self._firsts(), strict=True):
-            low, high = max(0, start - first), min(len(chunk), stop - first)
-            if low == 0 and high == len(chunk):
-                cut.append(chunk)
-            elif low < high:
-                cut.append(frozen(chunk[low:high]))
+        index = bisect_right(self._ends, start)
+        while start < stop and index < len(self._chunks):
+            chunk, end = self._chunks[index], self._ends[index]
+            first = end - len(chunk)
+            whole = start == first and stop >= end
+            cut.append(chunk if whole else frozen(chunk[start - first : stop - first]))
+            start, index = end, index + 1
         return cut
 
 

@@ -75,17 +75,24 @@ def read_numbers(block: Block) -> list[list[float | None]]:
     A decimal comma is understood where it can be nothing else (0,5), and 1,234 where other cells of the block settle
     what its comma is. Thousands may be grouped. What is not finite is refused.
     """
-    plain = [[None if cell is None else _plain(cell) for cell in row] for row in block]
-    marks = {mark for row in plain for cell in row if cell for mark in _decimal_mark(cell)}
+    plain = {cell: _plain(cell) for row in block for cell in row if cell is not None}
+    marks = {_decimal_mark(cell) for cell in plain.values()} - {""}
     mark = marks.pop() if len(marks) == 1 else None
+    read: dict[str, float | ValueError] = {}
+    for text, cell in plain.items():
+        try:
+            read[text] = _number(cell, mark)
+        except ValueError as error:
+            read[text] = error
     numbers: list[list[float | None]] = []
-    for r, row in enumerate(plain):
-        numbers.append([])
-        for c, cell in enumerate(row):
-            try:
-                numbers[-1].append(None if cell is None else _number(cell, mark))
-            except ValueError as error:
-                raise Refused(r, c, str(error)) from None
+    for r, row in enumerate(block):
+        line: list[float | None] = []
+        for c, given in enumerate(row):
+            number = None if given is None else read[given]
+            if isinstance(number, ValueError):
+                raise Refused(r, c, str(number))
+            line.append(number)
+        numbers.append(line)
     return numbers
 
 
@@ -112,7 +119,7 @@ def _plain(text: str) -> str:
 
 def _decimal_mark(cell: str) -> str:
     """The decimal mark that ``cell`` must have been written with, "" if it may be either or has none."""
-    if "," not in cell and "." not in cell or _EITHER.fullmatch(cell):
+    if ("," not in cell and "." not in cell) or _EITHER.fullmatch(cell):
         return ""
     if _POINT.fullmatch(cell):
         return "."
@@ -124,6 +131,7 @@ def _decimal_mark(cell: str) -> str:
 
 
 def _number(cell: str, mark: str | None) -> float:
+    """The number that ``cell`` says, ``mark`` being the decimal mark of its block where that is known."""
     if not cell:
         raise ValueError("a number is missing")
     if _EITHER.fullmatch(cell) and (mark == "," or "," in cell):

@@ -30,8 +30,8 @@ class GridModel(QAbstractTableModel):
         """
         raise NotImplementedError
 
-    def cleared(self, row: int, column: int) -> str | None:
-        """What Delete puts into a cell, None where it leaves it alone."""
+    def cleared(self, column: int) -> str | None:
+        """What Delete puts into a cell of ``column``, None where it leaves it alone."""
         return "0"
 
     def cells(self, rows: range, columns: range) -> list[list[str]]:

@@ -23,13 +23,11 @@ class HeadSwitch(QWidget):
         self.choice.setToolTip("The head that scores, weights and output are shown of")
         self.choice.setMaxVisibleItems(20)
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.previous = self._action("Previous Head", "Alt+PgUp", -1)
-        self.next = self._action("Next Head", "Alt+PgDown", 1)
+        self.previous = self._action("Previous Head", ("Alt+PgUp", "["), -1)
+        self.next = self._action("Next Head", ("Alt+PgDown", "]"), 1)
         self.mean = QAction("Mean over Heads", self, checkable=True)
         self.mean.setStatusTip("Show the mean of the scores and weights of all heads")
         self.mean.triggered.connect(lambda on: context.selection.set_head("mean" if on else 0))
-        # Bare keys only where nobody types: a table cell may begin with a bracket
-        self._keys = [self._bare_key(self.previous, "["), self._bare_key(self.next, "]")]
         label = QLabel("&Head")
         label.setObjectName("muted")
         label.setBuddy(self.choice)
@@ -41,7 +39,6 @@ class HeadSwitch(QWidget):
         row.addWidget(self._button(self.previous, Qt.ArrowType.LeftArrow))
         row.addWidget(self.choice)
         row.addWidget(self._button(self.next, Qt.ArrowType.RightArrow))
-        self.serve(self)
         self.choice.activated.connect(lambda index: context.selection.set_head(self._heads()[index]))
         context.selection.head_changed.connect(lambda head: self._refresh())
         context.document.changed.connect(lambda before, after: self._refresh())
@@ -50,23 +47,12 @@ class HeadSwitch(QWidget):
     def actions_for_menu(self) -> list[QAction]:
         return [self.previous, self.next, self.mean]
 
-    def serve(self, widget: QWidget) -> None:
-        """Let [ and ] change the head while ``widget`` or a part of it has the focus."""
-        widget.addActions(self._keys)
-
-    def _action(self, text: str, keys: str, step: int) -> QAction:
+    def _action(self, text: str, keys: tuple[str, ...], step: int) -> QAction:
         action = QAction(text, self)
-        action.setShortcut(QKeySequence(keys))
+        action.setShortcuts([QKeySequence(key) for key in keys])
         action.setToolTip(f"{text} ({action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)})")
         action.triggered.connect(lambda: self._go(step))
         self.addAction(action)
-        return action
-
-    def _bare_key(self, of: QAction, key: str) -> QAction:
-        action = QAction(of.text(), self)
-        action.setShortcut(QKeySequence(key))
-        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.triggered.connect(of.trigger)
         return action
 
     def _button(self, action: QAction, arrow: Qt.ArrowType) -> QToolButton:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
@@ -21,7 +21,7 @@ from attn_gui.views.figures import shown
 from attn_gui.views.number_field import NumberField
 from attn_gui.views.top_bar import Dropdown
 
-WIDTH = 400
+WIDTH = 448
 FIRST_SOFTCAP = 50.0  # Gemma 2's, for attention
 PRECISIONS = {
     Precision.FLOAT64: "float64, 16 digits",
@@ -77,7 +77,7 @@ class MorePanel(QFrame):
         context.document.changed.connect(lambda before, after: self._refresh())
         context.document.device_changed.connect(lambda name: self._refresh())
         context.settings.changed.connect(lambda name: self._refresh() if name == "decimals" else None)
-        self.devices.listed.connect(self._on_listed)
+        self.devices.listed.connect(self._refresh)
         self._refresh()
 
     def open(self) -> None:
@@ -92,6 +92,12 @@ class MorePanel(QFrame):
         self.move(corner)
         self.show()
 
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self.adjustSize()
+        return done
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.scale_kind.button(self.scale_kind.value).setFocus(Qt.FocusReason.PopupFocusReason)
@@ -101,12 +107,13 @@ class MorePanel(QFrame):
         grid = QGridLayout(self)
         grid.setContentsMargins(16, 12, 16, 12)
         grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(12)
+        grid.setVerticalSpacing(8)
         grid.setColumnStretch(2, 1)
-        top = Qt.AlignmentFlag.AlignTop
         rows: list[tuple[str, QWidget, QWidget | None]] = [
             ("Scale", self.scale_kind, self.scale),
+            ("", self.scale.reason, None),
             ("Softcap", self.softcap_kind, self.softcap),
+            ("", self.softcap.reason, None),
             ("Precision", self.precision, None),
             ("Device", self.device, None),
             ("Biases", self.biases, None),
@@ -114,18 +121,20 @@ class MorePanel(QFrame):
             ("Decimals", self.decimals, None),
         ]
         for row, (text, field, beside) in enumerate(rows):
+            wide = field is self.device or isinstance(field, QLabel)
+            at = Qt.AlignmentFlag.AlignTop if field is self.device else Qt.AlignmentFlag.AlignVCenter
             if text:
+                grid.setRowMinimumHeight(row, 28)
                 label = QLabel(text)
                 label.setObjectName("muted")
-                label.setMinimumHeight(min(field.sizeHint().height(), 28))
-                grid.addWidget(label, row, 0, top)
-            wide = field in (self.device, self.biases_reason)
+                label.setFixedHeight(28)
+                grid.addWidget(label, row, 0, at)
             field.setSizePolicy(
                 QSizePolicy.Policy.Preferred if wide else QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred
             )
-            grid.addWidget(field, row, 1, 1, 1 if beside is not None else 2, top)
+            grid.addWidget(field, row, 1, 1, 1 if beside is not None else 2, at)
             if beside is not None:
-                grid.addWidget(beside, row, 2, top)
+                grid.addWidget(beside, row, 2, at)
 
     def _refresh(self) -> None:
         e = self._context.document.experiment
@@ -136,10 +145,10 @@ class MorePanel(QFrame):
         kind = "custom" if self._custom else "default" if scoring.scale is None else "one"
         self.scale_kind.show_value(kind)
         self.scale_kind.button("default").setToolTip(f"1/√{e.d_k} = {shown(Scoring().scale_for(e.d_k), 4)}")
-        self.scale.line.setEnabled(self._custom)
+        self.scale.setEnabled(self._custom)
         self.scale.show_number(e.scale)
         self.softcap_kind.show_value("off" if scoring.softcap is None else "on")
-        self.softcap.line.setEnabled(scoring.softcap is not None)
+        self.softcap.setEnabled(scoring.softcap is not None)
         self.softcap.show_number(FIRST_SOFTCAP if scoring.softcap is None else scoring.softcap)
         entry = self.devices.entry(self._context.document.device)
         unsupported = {} if entry is None else entry.unsupported
@@ -151,16 +160,12 @@ class MorePanel(QFrame):
         with QSignalBlocker(self.decimals):
             self.decimals.setValue(self._context.settings.decimals)
 
-    def _on_listed(self) -> None:
-        self._refresh()
-        self.adjustSize()
-
     def _choose_scale(self, kind: str) -> None:
         self._custom = kind == "custom"
         if kind == "custom":
             self._refresh()
-            self.scale.line.setFocus()
-            self.scale.line.selectAll()
+            self.scale.setFocus()
+            self.scale.selectAll()
             return
         self._set_scoring("Scale: 1" if kind == "one" else "Scale: 1/√d_k", scale=1.0 if kind == "one" else None)
 

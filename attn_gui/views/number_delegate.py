@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
@@ -31,6 +31,16 @@ _PASSING = (
     Qt.FocusReason.ActiveWindowFocusReason,
 )
 
+_LEAVES = (
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Enter,
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Backtab,
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+)
+_SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
+
 
 class CellEditor(QLineEdit):
     """The line in which a cell is typed. ``refused`` while what it holds has been refused."""
@@ -54,11 +64,11 @@ class NumberDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         view = self._view
         theme = view.context.look.theme
-        rect = cast(QRect, option.rect)  # type: ignore[attr-defined]
+        rect = option.rect
         backdrop = view.backdrop(index)
         if backdrop is not None:
             painter.fillRect(rect, backdrop)
-        state = option.state  # type: ignore[attr-defined]
+        state = option.state
         if state & QStyle.StateFlag.State_Selected and view.shows_selection:
             painter.fillRect(rect, faint(theme.colour("accent"), SELECTED_ALPHA))
         checked = index.data(Qt.ItemDataRole.CheckStateRole)
@@ -98,7 +108,7 @@ class NumberDelegate(QStyledItemDelegate):
             self._commit(editor)
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        editor.setGeometry(cast(QRect, option.rect))  # type: ignore[attr-defined]
+        editor.setGeometry(option.rect)
         if isinstance(editor, CellEditor) and editor.refused:
             self._view.reason.place(self._view.place_of(index))
 
@@ -120,9 +130,7 @@ class NumberDelegate(QStyledItemDelegate):
             self.closeEditor.emit(watched, QAbstractItemDelegate.EndEditHint.NoHint)
         return False
 
-    def editorEvent(
-        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
-    ) -> bool:
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         checked = index.data(Qt.ItemDataRole.CheckStateRole)
         if checked is None or not isinstance(model, GridModel):
             return False
@@ -188,16 +196,3 @@ def faint(colour: QColor, alpha: int) -> QColor:
     thin = QColor(colour)
     thin.setAlpha(alpha)
     return thin
-
-
-_LEAVES = (
-    Qt.Key.Key_Return,
-    Qt.Key.Key_Enter,
-    Qt.Key.Key_Tab,
-    Qt.Key.Key_Backtab,
-    Qt.Key.Key_Up,
-    Qt.Key.Key_Down,
-)
-_SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
-
-__all__ = ["CellEditor", "NumberDelegate", "QModelIndex", "faint"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.views.clipboard import read_numbers
 
 
-class NumberField(QWidget):
-    """A line to type a number into, and room under it for the reason why it was refused.
+class NumberField(QLineEdit):
+    """A line to type a number into; ``reason``, which its owner finds a place for, says why one was refused.
 
     ``take`` is called with each number typed; it may raise ExperimentError.
     """
@@ -20,30 +20,23 @@ class NumberField(QWidget):
         super().__init__(parent)
         self._take = take
         self._shown = ""
-        self.line = QLineEdit()
-        self.line.setAccessibleName(name)
+        self.setAccessibleName(name)
         self.reason = QLabel()
         self.reason.setObjectName("error")
         self.reason.setWordWrap(True)
         self.reason.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.line)
-        column.addWidget(self.reason)
-        self.setFocusProxy(self.line)
-        self.line.editingFinished.connect(self._commit)
-        self.line.textEdited.connect(lambda text: self._say(""))
+        self.editingFinished.connect(self._commit)
+        self.textEdited.connect(lambda text: self._say(""))
 
     def show_number(self, value: float) -> None:
         """Show ``value`` in full."""
         self._shown = repr(float(value)).removesuffix(".0")
-        self.line.setText(self._shown)
-        self.line.setCursorPosition(0)
+        self.setText(self._shown)
+        self.setCursorPosition(0)
         self._say("")
 
     def _commit(self) -> None:
-        text = self.line.text()
+        text = self.text()
         if text == self._shown:
             return
         try:
@@ -58,4 +51,4 @@ class NumberField(QWidget):
     def _say(self, reason: str) -> None:
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
-        self.line.setAccessibleDescription(reason)
+        self.setAccessibleDescription(reason)

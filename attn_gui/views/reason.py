@@ -18,7 +18,7 @@ class Reason(QLabel):
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
         self._look = look
-        self._of = QRect()
+        self._over = parent
         self.setObjectName("reason")
         self.setWordWrap(True)
         self.setAccessibleName("Reason")
@@ -37,7 +37,7 @@ class Reason(QLabel):
 
     def place(self, of: QRect) -> None:
         """Stand at ``of``, within the parent."""
-        space = self.parentWidget().rect().adjusted(GAP, GAP, -GAP, -GAP)
+        space = self._over.rect().adjusted(GAP, GAP, -GAP, -GAP)
         words = self.fontMetrics().boundingRect(self.text()).width() + 2 * PADDING + 4
         width = max(40, min(words, space.width()))
         height = self.heightForWidth(width)

@@ -1,0 +1,231 @@
+"""Faults: what should not have happened. It is written down, on this machine alone, and the session goes on.
+
+A report holds versions, the platform and the traceback, and nothing of the person: no folders outside the program, and
+an exception's message only where it is Python itself that speaks about the code.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import hashlib
+import platform
+import sys
+import sysconfig
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+
+from attn_gui import __version__
+from attn_gui.files.atomic import write_bytes
+from attn_gui.files.errors import FileError
+from attn_gui.model.errors import ExperimentError
+
+KEPT_REPORTS = 20
+SHOWN_FRAMES = 40
+MAX_FATAL_BYTES = 1 << 20
+# messages of these name things of the code; those of others may hold what was typed
+ABOUT_CODE = (AttributeError, NameError, TypeError, ModuleNotFoundError, RecursionError)
+# what a computation may well run into; whoever asked for it says so
+EXPECTED = (FileError, ExperimentError, MemoryError)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A fault in words; ``path`` is where the report was written, None where that was not possible."""
+
+    summary: str
+    text: str
+    path: Path | None
+
+
+class Faults(QObject):
+    """Writes a report of each fault, once per distinct traceback, and says so by ``reported(Report)``."""
+
+    reported = Signal(object)
+    _caught = Signal(object)
+
+    def __init__(self, directory: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._directory = directory
+        self._seen: set[str] = set()
+        # queued: a fault may come from another thread, or from the midst of painting
+        self._caught.connect(self._on_caught, Qt.ConnectionType.QueuedConnection)
+
+    def report(self, error: BaseException) -> None:
+        """Report ``error``; from any thread."""
+        self._caught.emit(error)
+
+    def report_unexpected(self, error: BaseException) -> None:
+        """Report why a computation failed, unless it is one of the reasons that it may well have."""
+        if not isinstance(error, EXPECTED) and "OutOfMemory" not in type(error).__name__:
+            self.report(error)
+
+    def _on_caught(self, error: BaseException) -> None:
+        frames = "".join(f"{f.filename}:{f.lineno}:{f.name}\n" for f in _frames(error))
+        key = hashlib.sha256(f"{type(error).__qualname__}\n{frames}".encode()).hexdigest()[:8]
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        text = _described(error)
+        self.reported.emit(Report(_summary(error), text, _written(self._directory, key, text)))
+
+
+def install(profile: Path, parent: QObject) -> Faults:
+    """Catch what no one handles, in every thread, until ``parent`` is gone.
+
+    Where the process itself is struck down, its stack goes to ``crash/fatal.log`` of the profile.
+    """
+    directory = profile / "crash"
+    faults = Faults(directory, parent)
+    hooks = _Hooks(faults.report)
+    hooks.install()
+    parent.destroyed.connect(hooks.remove)
+    parent.destroyed.connect(_FatalLog(directory / "fatal.log").close)
+    return faults
+
+
+class _Hooks:
+    """Python's hooks for exceptions that no one handles; those in place before are called first."""
+
+    def __init__(self, tell: Callable[[BaseException], None]) -> None:
+        self._tell: Callable[[BaseException], None] | None = tell
+        self._main = sys.excepthook
+        self._thread = threading.excepthook
+
+    def install(self) -> None:
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+
+    def remove(self) -> None:
+        self._tell = None
+        if sys.excepthook == self._on_exception:
+            sys.excepthook = self._main
+        if threading.excepthook == self._on_thread_exception:
+            threading.excepthook = self._thread
+
+    def _on_exception(self, kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+        self._main(kind, error, where)
+        self._pass_on(error)
+
+    def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
+        self._thread(arguments)
+        if arguments.exc_value is not None:
+            self._pass_on(arguments.exc_value)
+
+    def _pass_on(self, error: BaseException) -> None:
+        if self._tell is not None and isinstance(error, Exception):
+            # at the very end there may be nobody left to tell
+            with suppress(RuntimeError):
+                self._tell(error)
+
+
+class _FatalLog:
+    """The file that faulthandler writes to; what stood there of earlier runs is kept while it is small."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: BinaryIO | None = None
+        self._before = faulthandler.is_enabled()
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            large = path.exists() and path.stat().st_size > MAX_FATAL_BYTES
+            self._file = path.open("wb" if large else "ab", buffering=0)
+        except OSError:
+            return
+        faulthandler.enable(self._file)
+
+    def close(self) -> None:
+        if self._file is not None:
+            faulthandler.disable()
+            self._file.close()
+            self._file = None
+            if self._before:
+                # without a console there is nowhere to write
+                with suppress(AttributeError, OSError, RuntimeError, ValueError):
+                    faulthandler.enable(sys.__stderr__)  # type: ignore[arg-type]
+
+
+def _written(directory: Path, key: str, text: str) -> Path | None:
+    path = directory / f"report-{datetime.now():%Y%m%d-%H%M%S}-{key}.txt"
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_bytes(path, text.encode("utf-8", errors="backslashreplace"))
+        for old in sorted(directory.glob("report-*.txt"))[:-KEPT_REPORTS]:
+            old.unlink()
+    except (OSError, FileError):
+        return path if path.exists() else None
+    return path
+
+
+def _summary(error: BaseException) -> str:
+    frames = _frames(error)
+    own = [frame for frame in frames if _place(frame.filename).startswith("attn_gui/")] or frames
+    at = f" in {_place(own[-1].filename)}, line {own[-1].lineno}" if own else ""
+    return f"{type(error).__name__}{at}"
+
+
+def _described(error: BaseException) -> str:
+    names = ("PySide6-Essentials", "numpy", "torch", "pyqtgraph")
+    lines = [
+        f"attn_gui {__version__}: report of a fault",
+        f"{datetime.now():%Y-%m-%d %H:%M:%S}",
+        f"Python {platform.python_version()}, " + ", ".join(f"{name} {_version(name)}" for name in names),
+        f"{platform.platform()}, Qt platform {QGuiApplication.platformName() or 'none'}",
+        "",
+    ]
+    chain: list[BaseException] = []
+    step: BaseException | None = error
+    while step is not None and step not in chain:
+        chain.append(step)
+        step = step.__cause__ or (None if step.__suppress_context__ else step.__context__)
+    for index, link in enumerate(reversed(chain)):
+        lines += ["", "which led to:", ""] if index else []
+        lines += [*_stack(link), _said(link)]
+    return "\n".join(lines) + "\n"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "(unknown)"
+
+
+def _said(error: BaseException) -> str:
+    name = type(error).__qualname__
+    if isinstance(error, ABOUT_CODE):
+        return f"{name}: {error}"
+    return f"{name} (its message is left out: it may hold what was typed)" if str(error) else name
+
+
+def _stack(error: BaseException) -> Iterator[str]:
+    frames = _frames(error)
+    for index, frame in enumerate(frames):
+        if len(frames) <= SHOWN_FRAMES or not SHOWN_FRAMES // 2 <= index < len(frames) - SHOWN_FRAMES // 2:
+            yield f'  File "{_place(frame.filename)}", line {frame.lineno}, in {frame.name}'
+            if frame.line:
+                yield f"    {frame.line}"
+        elif index == SHOWN_FRAMES // 2:
+            yield f"  ... {len(frames) - SHOWN_FRAMES} more"
+
+
+def _frames(error: BaseException) -> traceback.StackSummary:
+    return traceback.extract_tb(error.__traceback__)
+
+
+def _place(filename: str) -> str:
+    """The file's name within the program, a package or Python's library; of any other file the bare name."""
+    path = Path(filename)
+    for root in (Path(__file__).parents[2], *(Path(sysconfig.get_path(name)) for name in ("purelib", "stdlib"))):
+        with suppress(ValueError):
+            return path.relative_to(root).as_posix()
+    return path.name

@@ -1,0 +1,269 @@
+"""Recovery: unsaved work is kept in a file of its own, for when the program ends without being told to.
+
+Below ``recovery/`` of the profile each running instance has ``ID.lock``, held while it lives, and ``ID/unsaved.attn``,
+there while its document is dirty. What lies there and nobody holds was left by an instance that ended unexpectedly.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile, QObject, Qt, QTimer, Signal
+
+from attn_gui.control.document import Document
+from attn_gui.control.worker import Priority, Steps, Worker, at_once
+from attn_gui.files import session
+from attn_gui.files.errors import FileError, cannot_write
+from attn_gui.model.session import Session
+
+DELAY_MS = 1_000
+RETRY_MS = 30_000
+KEEP = "keep unsaved work"
+DAMAGED = "damaged"
+# behind a running export, or a drag that has the picture computed again and again, unsaved work would wait too long
+PRIORITY = Priority.TRACE
+
+
+class RecoveryFile:
+    """Unsaved work on disk, with the lock that makes other instances leave it alone. For use from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "unsaved.attn"
+        self._lock = QLockFile(str(folder) + ".lock")
+        self._lock.setStaleLockTime(0)  # it goes stale by its process ending, never by age
+        self._closed = False
+        self._turn = threading.Lock()
+
+    def claim(self) -> bool:
+        """Take the lock, also from a process that has ended; False while another instance holds it."""
+        return self._lock.isLocked() or self._lock.tryLock(0)
+
+    def write(self, unsaved: Session) -> None:
+        """Replace the work that is kept; raises FileError."""
+        with self._turn:
+            if self._closed:
+                return
+            try:
+                self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if not self.claim():
+                    raise FileError(self.path, "writing", "a folder in which files can be locked", "one without")
+                self.folder.mkdir(mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise cannot_write(self.path, error) from error
+            session.save(unsaved, self.path)
+
+    def remove(self) -> None:
+        """Forget the work that was kept; more may be written."""
+        with self._turn, suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def close(self, *, keep: bool) -> None:
+        """Let go of the lock, and of the work too unless it is to be kept. Waits for a write that is under way."""
+        with self._turn:
+            self._closed = True
+            if self._lock.isLocked():
+                if not keep:
+                    shutil.rmtree(self.folder, ignore_errors=True)
+                self._lock.unlock()
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """Unsaved work that somebody may want back: the experiment's name, and when it was kept (local time)."""
+
+    name: str
+    time: datetime
+    file: RecoveryFile
+
+
+class Recovery(QObject):
+    """Keeps a dirty document's work, about a second after each change, and hands out what dead instances left.
+
+    ``found`` lists what was left, the newest first; ``found_changed`` says when it is another list. ``failed(error)``
+    comes once for a row of failures to keep the work, ``mended`` when it could be kept again. ``damaged(path, error)``
+    tells of a file that could not be read and where it was put aside; ``restore_failed(left, error)`` changes nothing.
+    """
+
+    found_changed = Signal()
+    failed = Signal(object)
+    mended = Signal()
+    damaged = Signal(object, object)
+    restore_failed = Signal(object, object)
+
+    def __init__(self, worker: Worker, document: Document, profile: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.found: tuple[Left, ...] = ()
+        self._worker = worker
+        self._document = document
+        self._directory = profile / "recovery"
+        self._own = RecoveryFile(self._directory / _instance_name())
+        self._kept: object = None  # the experiments that the file holds
+        self._failing = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._keep)
+        document.changed.connect(self._on_change)
+        # queued: opening a document passes through clean on its way to dirty
+        document.undo_stack.cleanChanged.connect(self._on_clean_changed, Qt.ConnectionType.QueuedConnection)
+
+    def search(self) -> None:
+        """Look for what dead instances left."""
+        directory, own = self._directory, self._own
+        self._worker.submit("search unsaved work", lambda: _search(directory, own), PRIORITY, self._on_search)
+
+    def restore(self, left: Left) -> None:
+        """Open ``left`` as an unsaved document. Present unsaved work takes its place in ``found``."""
+        present, dirty, own = self._document.session, self._document.dirty, self._own
+
+        def exchange() -> Session:
+            if dirty:
+                own.write(present)
+            return session.load(left.file.path)
+
+        self._worker.submit(
+            "restore unsaved work",
+            at_once(exchange),
+            PRIORITY,
+            lambda restored: self._on_restored(left, restored, present, dirty),
+            lambda error: self._on_restore_failed(left, error),
+        )
+
+    def discard(self, left: Left) -> None:
+        """Delete ``left`` for good."""
+        left.file.close(keep=False)
+        self._set_found(other for other in self.found if other is not left)
+
+    def close(self) -> None:
+        """The program ends in good order: what the person did not save is not wanted, what was left stays."""
+        self._timer.stop()
+        self._document.changed.disconnect(self._on_change)
+        self._document.undo_stack.cleanChanged.disconnect(self._on_clean_changed)
+        self._worker.cancel(KEEP)
+        self._own.close(keep=False)
+        for left in self.found:
+            left.file.close(keep=True)
+
+    def _on_change(self) -> None:
+        # a burst of edits does not put it off
+        if not self._timer.isActive():
+            self._timer.start(DELAY_MS)
+
+    def _on_clean_changed(self) -> None:
+        if self._document.dirty:
+            self._on_change()
+        else:
+            self._timer.stop()
+            self._kept = None
+            self._worker.submit(KEEP, at_once(self._own.remove), PRIORITY, lambda _: self._succeed(None))
+
+    def _keep(self) -> None:
+        unsaved, own = self._document.session, self._own
+        if self._document.dirty and unsaved.experiments is not self._kept:
+            self._worker.submit(
+                KEEP,
+                at_once(lambda: own.write(unsaved)),
+                PRIORITY,
+                lambda _: self._succeed(unsaved),
+                self._fail,
+            )
+
+    def _succeed(self, unsaved: Session | None) -> None:
+        self._kept = None if unsaved is None else unsaved.experiments
+        if self._failing:
+            self._failing = False
+            self.mended.emit()
+
+    def _fail(self, error: BaseException) -> None:
+        self._timer.start(RETRY_MS)
+        if not self._failing:
+            self._failing = True
+            self.failed.emit(error)
+            if not isinstance(error, FileError | MemoryError):
+                raise error
+
+    def _on_search(self, result: tuple[list[Left], list[tuple[Path, FileError]]]) -> None:
+        lefts, damaged = result
+        for path, error in damaged:
+            self.damaged.emit(path, error)
+        self._set_found([*lefts, *self.found])
+
+    def _on_restored(self, left: Left, restored: Session, before: Session, dirty: bool) -> None:
+        present = self._document.session
+        if left not in self.found:
+            return
+        if present.experiments is not before.experiments or self._document.dirty != dirty:
+            self.restore(left)  # somebody went on editing meanwhile
+            return
+        self._worker.cancel(KEEP)
+        rest = [other for other in self.found if other is not left]
+        if dirty:
+            rest.append(Left(present.named.name, datetime.now(), self._own))
+        else:
+            self._own.close(keep=False)
+        self._own = left.file
+        self._kept = restored.experiments
+        self._document.open(restored, None, clean=False)
+        self._set_found(rest)
+
+    def _on_restore_failed(self, left: Left, error: BaseException) -> None:
+        self.restore_failed.emit(left, error)
+        if not isinstance(error, FileError | MemoryError):
+            raise error
+
+    def _set_found(self, lefts: Iterable[Left]) -> None:
+        self.found = tuple(sorted(lefts, key=lambda left: left.time, reverse=True))
+        self.found_changed.emit()
+
+
+def _instance_name() -> str:
+    return f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+
+
+def _search(directory: Path, own: RecoveryFile) -> Steps:
+    """What nobody holds: readable work, which is held from now on, and files put aside with what is wrong."""
+    lefts: list[Left] = []
+    damaged: list[tuple[Path, FileError]] = []
+    for folder in _folders(directory):
+        file = RecoveryFile(folder)
+        if folder == own.folder or not file.claim():
+            continue
+        try:
+            time = datetime.fromtimestamp(file.path.stat().st_mtime)
+            lefts.append(Left(session.load(file.path).named.name, time, file))
+        except FileNotFoundError:
+            file.close(keep=False)
+        except OSError:
+            file.close(keep=True)
+        except FileError as error:
+            aside = _put_aside(file, directory / DAMAGED)
+            file.close(keep=aside is None)
+            damaged.append((aside or file.path, error))
+        yield 0.0
+    return lefts, damaged
+
+
+def _folders(directory: Path) -> list[Path]:
+    try:
+        return [entry for entry in directory.iterdir() if entry.is_dir() and entry.name != DAMAGED]
+    except OSError:
+        return []
+
+
+def _put_aside(file: RecoveryFile, place: Path) -> Path | None:
+    """Where a file that cannot be read lies from now on, or None where it cannot be moved."""
+    aside = place / f"{file.folder.name}.attn"
+    try:
+        place.mkdir(mode=0o700, exist_ok=True)
+        os.replace(file.path, aside)
+    except OSError:
+        return None
+    return aside

@@ -1,0 +1,147 @@
+"""Storage: the document's file. Reading and writing happen in the worker, and the outcome is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QObject, Signal
+
+from attn_gui.control.document import Document
+from attn_gui.control.notices import Notices
+from attn_gui.control.settings import Settings
+from attn_gui.control.worker import Priority, Worker, at_once
+from attn_gui.files import experiment_json, session
+from attn_gui.files.errors import FileError
+from attn_gui.model.session import Session
+
+TOPIC = "file"
+# Behind a running export a save would wait for minutes, behind a trace it waits for one only.
+PRIORITY = Priority.TRACE
+
+
+class Storage(QObject):
+    """Opens and saves sessions, and says how it went as a notice on ``file``.
+
+    ``opened(path)`` and ``saved(path)`` come once the document says the same; ``failed(path, error)`` leaves the
+    document as it was.
+    """
+
+    opened = Signal(object)
+    saved = Signal(object)
+    failed = Signal(object, object)
+
+    def __init__(
+        self, worker: Worker, document: Document, notices: Notices, settings: Settings, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._worker = worker
+        self._document = document
+        self._notices = notices
+        self._settings = settings
+        self._documents = 0  # how many were shown one after another
+        self._marking = False
+        document.path_changed.connect(self._count_documents)
+
+    def open(self, path: Path) -> None:
+        """Open a session (``.attn``) or a lone experiment (``experiment.json``), which is saved as a session later."""
+        path = path.absolute()
+        present = self._document.session
+        self._worker.submit(
+            "open file",
+            at_once(lambda: _load(path)),
+            PRIORITY,
+            lambda loaded: self._on_loaded(path, loaded, present),
+            lambda error: self._on_failure(path, "opened", error),
+        )
+
+    def save(self, path: Path) -> None:
+        """Save the session as it stands now; edits made meanwhile stay unsaved."""
+        path = path.absolute()
+        saved, documents = self._document.session, self._documents
+        self._worker.submit(
+            f"save {path}",
+            at_once(lambda: session.save(saved, path)),
+            PRIORITY,
+            lambda _: self._on_saved(path, saved, documents),
+            lambda error: self._on_failure(path, "saved", error),
+        )
+
+    def save_and_wait(self, path: Path) -> bool:
+        """Save, holding back what the person types until it is done; whether it went well."""
+        path = path.absolute()
+        loop = QEventLoop(self)
+        outcomes: list[bool] = []
+
+        def on_saved(ended: Path) -> None:
+            on_end(ended, True)
+
+        def on_failed(ended: Path, error: BaseException) -> None:
+            on_end(ended, False)
+
+        def on_end(ended: Path, well: bool) -> None:
+            if ended == path:
+                outcomes.append(well)
+                loop.quit()
+
+        self.saved.connect(on_saved)
+        self.failed.connect(on_failed)
+        self.save(path)
+        loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+        self.saved.disconnect(on_saved)
+        self.failed.disconnect(on_failed)
+        loop.deleteLater()
+        return outcomes == [True]
+
+    def _on_loaded(self, path: Path, loaded: Session, before: Session) -> None:
+        if not _same_work(self._document.session, before):
+            text = f"{path.name} was not opened, since you went on editing. Open it again to leave this session."
+            self._notices.warn(text, TOPIC)
+            return
+        lone = _is_lone_experiment(path)
+        self._document.open(loaded, None if lone else path)
+        self._settings.add_recent(path)
+        self._notices.withdraw(TOPIC)
+        self.opened.emit(path)
+
+    def _on_saved(self, path: Path, saved: Session, documents: int) -> None:
+        if documents == self._documents:
+            self._marking = True
+            self._document.saved(path)
+            self._marking = False
+            if not _same_work(self._document.session, saved):
+                self._document.undo_stack.resetClean()
+        self._settings.add_recent(path)
+        self._notices.info(f"Saved {path.name}", TOPIC)
+        self.saved.emit(path)
+
+    def _on_failure(self, path: Path, what: str, error: BaseException) -> None:
+        self._notices.error(f"{path.name or path} was not {what}: {_reason(error)}", TOPIC)
+        self.failed.emit(path, error)
+        if not isinstance(error, FileError | MemoryError):
+            raise error
+
+    def _count_documents(self) -> None:
+        if not self._marking:
+            self._documents += 1
+
+
+def _load(path: Path) -> Session:
+    return Session((experiment_json.read(path),)) if _is_lone_experiment(path) else session.load(path)
+
+
+def _is_lone_experiment(path: Path) -> bool:
+    return path.suffix.casefold() == ".json"
+
+
+def _same_work(one: Session, other: Session) -> bool:
+    """Whether two sessions differ at most in what is looked at."""
+    return one.experiments is other.experiments and one.current == other.current
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, FileError):
+        place = f"{error.where}: " if error.where and error.where != "writing" else ""
+        return f"{place}expected {error.expected}, received {error.received}"
+    if isinstance(error, MemoryError):
+        return "it takes more memory than there is"
+    return "something unexpected went wrong"

@@ -1,0 +1,45 @@
+"""The examples that ship with the program."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from attn_gui.files.errors import FileError
+from attn_gui.files.experiment_json import read
+from attn_gui.files.places import parsed
+from attn_gui.model.session import NamedExperiment
+from attn_gui.paths import resources
+
+_ORDER = ("karina", "animal", "animal_one_head", "cat", "cat_one_head", "random_5x512", "translation")
+
+
+def names() -> list[str]:
+    """The names to choose from, in the order of the dropdown."""
+    return list(_files())
+
+
+def file_names() -> list[str]:
+    """The names of the files without their ending, in the same order: shorter, for a command line."""
+    return [path.stem for path in _files().values()]
+
+
+def load(name: str) -> NamedExperiment:
+    """The example of that name, or of that file name without its ending; upper and lower case are the same.
+
+    Raises FileError, which says which names there are.
+    """
+    for known, path in _files().items():
+        if name.casefold() in (known.casefold(), path.stem.casefold()):
+            return read(path)
+    raise FileError(name, "", f"the name of an example ({', '.join(file_names())})", "another")
+
+
+@cache
+def _files() -> dict[str, Path]:
+    def order(path: Path) -> tuple[int, str]:
+        return (_ORDER.index(path.stem) if path.stem in _ORDER else len(_ORDER), path.stem)
+
+    # the name alone: drawing the weights of all of them would hold up the first window
+    files = sorted((resources() / "examples").glob("*.json"), key=order)
+    return {str(parsed(path, "", path.read_bytes())["name"]): path for path in files}

@@ -1,0 +1,206 @@
+"""An Experiment as JSON: in sessions, beside exports, and as the examples that ship with the program.
+
+::
+
+    {"format": "attn-experiment", "version": 1, "name": "..", "note": "..",
+     "variant": "self", "heads": 1, "kv_heads": 1, "precision": "float32",
+     "tokens": {"tokens": [..], "dimensions": [..], "embeddings": [[..]], "columns": {"pad": [..]}}, "context": null,
+     "source": {"kind": "weights", "W_Q": [[..]], "W_K": .., "W_V": .., "W_O": null, "b_Q": null, ..},
+     "mask": {"rule": {"kind": "none"}, "painted": [[top, bottom, left, right, allowed], ..]},
+     "scoring": {"scale": null, "softcap": null}}
+
+``source`` may be ``{"kind": "qkv", "Q": [[[..]]], "K": .., "V": ..}`` instead. A dimension without a name is null; what
+is not finite is "nan", "inf", "-inf".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from attn_gui.files import recipes
+from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.json_text import plain
+from attn_gui.files.places import Place, parsed
+from attn_gui.model.errors import ExperimentError, readable_bytes
+from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV, Source
+from attn_gui.model.masks import MaskRule, rule_from_plain, rule_to_plain
+from attn_gui.model.painted import Painted, Rectangle
+from attn_gui.model.precision import Precision
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.session import NamedExperiment
+from attn_gui.model.table import frozen
+from attn_gui.model.tokens import TokenSequence, frozen_flags
+from attn_gui.model.variant import Variant
+from attn_gui.model.weights import BIASES, MATRICES, Weights
+
+FORMAT, VERSION = "attn-experiment", 1
+MAX_BYTES = 1 << 28
+Put = Callable[[NDArray[Any]], Any]
+
+
+def to_plain(named: NamedExperiment, put: Put = plain) -> dict[str, Any]:
+    """The experiment as plain JSON values; ``put`` says what stands for an array, nested lists by default."""
+    e = named.experiment
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": named.name,
+        "note": named.note,
+        "variant": e.variant.value,
+        "heads": e.heads,
+        "kv_heads": e.kv_heads,
+        "precision": e.precision.value,
+        "tokens": _plain_sequence(e.tokens, put),
+        "context": None if e.context is None else _plain_sequence(e.context, put),
+        "source": _plain_source(e.source, put),
+        "mask": {"rule": rule_to_plain(e.rule), "painted": [list(r) for r in e.painted.rectangles]},
+        "scoring": {"scale": e.scoring.scale, "softcap": e.scoring.softcap},
+    }
+
+
+def _plain_sequence(sequence: TokenSequence, put: Put) -> dict[str, Any]:
+    named = any(name is not None for name in sequence.dimensions)
+    return {
+        "tokens": list(sequence.tokens),
+        "dimensions": list(sequence.dimensions) if named else None,
+        "embeddings": put(sequence.embeddings.array()),
+        "columns": {name: put(column) for name, column in sequence.columns.items()},
+    }
+
+
+def _plain_source(source: Source, put: Put) -> dict[str, Any]:
+    if isinstance(source, GivenQKV):
+        return {"kind": "qkv", "Q": put(source.Q), "K": put(source.K), "V": put(source.V)}
+    plain_source: dict[str, Any] = {"kind": "weights"} | dict.fromkeys(MATRICES + BIASES)
+    for name, table in source.weights.items():
+        plain_source[name] = put(table.array()[0] if name in BIASES else table.array())
+    return plain_source
+
+
+def read(path: str | Path) -> NamedExperiment:
+    """The experiment of a JSON file, which may hold recipes (:mod:`~attn_gui.files.recipes`); raises FileError."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
+        data = path.read_bytes()
+    except OSError as error:
+        raise cannot_read(path, error) from error
+    return from_place(Place(parsed(path, "", data), path))
+
+
+def check_version(place: Place, name: str, version: int) -> None:
+    """Check ``format`` and ``version`` of an object, before anything else of it is looked at."""
+    found = place.of(dict, "an object")
+    if found.get("format") != name:
+        raise FileError(place.path, place.where, f"“format” to be “{name}”", repr(found.get("format")))
+    number = found.get("version")
+    if type(number) is not int or number < 1:
+        raise FileError(place.path, place.where, "“version” to be a whole number from 1", repr(number))
+    if number > version:
+        received = f"version {number}, which a newer attn_gui wrote: update attn_gui to open it"
+        raise FileError(place.path, place.where, f"version {version} or older of {name}", received)
+
+
+def from_place(place: Place) -> NamedExperiment:
+    """The experiment that stands at ``place``; raises FileError naming the place of what is wrong."""
+    check_version(place, FORMAT, VERSION)
+    required = ("format", "version", "name", "variant", "tokens", "source")
+    optional = ("note", "heads", "kv_heads", "precision", "context", "mask", "scoring")
+    at = place.keys(required, optional)
+    fields: dict[str, Any] = {"variant": Variant(at["variant"].one_of(*Variant))}
+    fields["heads"] = at["heads"].whole() if "heads" in at else 1
+    fields["kv_heads"] = at["kv_heads"].whole() if "kv_heads" in at else fields["heads"]
+    if "precision" in at:
+        fields["precision"] = Precision(at["precision"].one_of(*Precision))
+    tokens = _sequence(at["tokens"])
+    fields["context"] = _sequence(at["context"]) if "context" in at and at["context"].value is not None else None
+    if "mask" in at:
+        mask = at["mask"].keys((), ("rule", "painted"))
+        fields["rule"] = _rule(mask["rule"]) if "rule" in mask else MaskRule()
+        fields["painted"] = _painted(mask["painted"]) if "painted" in mask else Painted()
+    if "scoring" in at:
+        fields["scoring"] = _scoring(at["scoring"])
+    fields["source"] = _source(at["source"], tokens, fields)
+    try:
+        experiment = Experiment(tokens, **fields)
+    except ExperimentError as error:
+        raise place.refused(error) from error
+    return NamedExperiment(at["name"].text(), experiment, at["note"].text() if "note" in at else "")
+
+
+def _sequence(place: Place) -> TokenSequence:
+    at = place.keys(("tokens", "embeddings"), ("dimensions", "columns"))
+    dimensions: list[str | None] = []
+    if "dimensions" in at and at["dimensions"].value is not None:
+        dimensions = [None if d.value is None else d.text() for d in at["dimensions"].elements()]
+    columns = dict(at["columns"].items()) if "columns" in at else {}
+    try:
+        return TokenSequence(
+            tuple(token.text() for token in at["tokens"].elements()),
+            recipes.embeddings(at["embeddings"]) or at["embeddings"].table(),
+            tuple(dimensions),
+            {name: frozen_flags(column.flags()) for name, column in columns.items()},
+        )
+    except ExperimentError as error:
+        raise place.refused(error) from error
+
+
+def _source(place: Place, tokens: TokenSequence, fields: dict[str, Any]) -> Source:
+    kind = _kind(place)
+    if kind.one_of("weights", "qkv", "random") == "qkv":
+        at = place.keys(("kind", "Q", "K", "V"))
+        return GivenQKV(*(frozen(at[name].array(3)) for name in ("Q", "K", "V")))
+    if kind.value == "random":
+        return FromTokens(recipes.weights(place, tokens, fields))
+    at = place.keys(("kind", "W_Q", "W_K", "W_V"), ("W_O", *BIASES))
+    tables = {}
+    for name in MATRICES + BIASES:
+        if name in at and at[name].value is not None:
+            tables[name] = at[name].table(1 if name in BIASES else 2)
+    for name in ("W_Q", "W_K", "W_V"):
+        if name not in tables:
+            at[name].refuse("a matrix")
+    return FromTokens(Weights(**tables))
+
+
+def _kind(place: Place) -> Place:
+    fields = dict(place.items())
+    if "kind" not in fields:
+        raise FileError(place.path, place.where, "“kind”", "an object without it")
+    return fields["kind"]
+
+
+def _rule(place: Place) -> MaskRule:
+    _kind(place).text()
+    try:
+        return rule_from_plain(place.value)
+    except ExperimentError as error:
+        raise place.refused(error) from error
+
+
+def _painted(place: Place) -> Painted:
+    rectangles = []
+    for at in place.elements():
+        values = at.elements()
+        if len(values) != 5:
+            at.refuse("[top, bottom, left, right, allowed]")
+        top, bottom, left, right = (edge.whole() for edge in values[:4])
+        if not (0 <= top <= bottom and 0 <= left <= right):
+            at.refuse("0 <= top <= bottom and 0 <= left <= right")
+        rectangles.append(Rectangle(top, bottom, left, right, values[4].of(bool, "true or false")))
+    return Painted(tuple(rectangles))
+
+
+def _scoring(place: Place) -> Scoring:
+    at = place.keys((), ("scale", "softcap"))
+    numbers = {name: None if number.value is None else number.number() for name, number in at.items()}
+    try:
+        return Scoring(**numbers)
+    except ExperimentError as error:
+        raise place.refused(error) from error

@@ -1,0 +1,67 @@
+"""What the rows and columns of a stage are called in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attn_gui.model.experiment import Experiment, GivenQKV
+from attn_gui.model.masks import MaskRule
+from attn_gui.model.stage_shape import OF_KEYS, stage_shape
+from attn_gui.model.stages import STAGES
+
+_LETTERS = {"Q": "q", "K": "k", "V": "v", "head_output": "o", "output": "o"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A stage as a table: ``row_kind`` is ``query`` or ``key``, ``column_kind`` is ``key`` or ``dimension``."""
+
+    row_kind: str
+    column_kind: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def cells(self) -> int:
+        return len(self.rows) * len(self.columns)
+
+
+def layout(experiment: Experiment, stage: str) -> Layout:
+    """The labels of ``stage``: tokens for queries and keys, names or numbered letters (o1, o2, ...) for dimensions."""
+    queries, keys = experiment.tokens.tokens, experiment.keys.tokens
+    if STAGES[stage].square:
+        return Layout("query", "key", queries, keys)
+    kind, rows = ("key", keys) if stage in OF_KEYS else ("query", queries)
+    return Layout(kind, "dimension", rows, _dimensions(experiment, stage))
+
+
+def stages_of(experiment: Experiment) -> tuple[str, ...]:
+    """The stages that ``experiment`` has, in the order of the computation."""
+    absent = set() if experiment.variant.is_cross else {"context"}
+    if isinstance(experiment.source, GivenQKV):
+        absent |= {"X", "context"}
+    return tuple(name for name in STAGES if name not in absent)
+
+
+def distinct_stages_of(experiment: Experiment) -> tuple[str, ...]:
+    """:func:`stages_of` without those that are the same array as a later one: nothing is written twice."""
+    same = {"capped"}  # A adds nothing to it
+    if experiment.scoring.softcap is None:
+        same.add("scaled")
+    if type(experiment.rule) is MaskRule and not experiment.painted:
+        same.add("A_masked")
+    if experiment.weights is None or experiment.weights.W_O is None:
+        same.add("concat")
+        if experiment.heads == 1:
+            same.add("head_output")
+    return tuple(name for name in stages_of(experiment) if name not in same)
+
+
+def _dimensions(experiment: Experiment, stage: str) -> tuple[str, ...]:
+    if stage in ("X", "context"):
+        sequence = experiment.tokens if stage == "X" else experiment.keys
+        return tuple(sequence.dimension_name(index) for index in range(sequence.width))
+    if stage == "concat":
+        return tuple(f"head{h + 1}_o{i + 1}" for h in range(experiment.heads) for i in range(experiment.d_v))
+    _, width = stage_shape(experiment, stage)
+    return tuple(f"{_LETTERS[stage]}{index + 1}" for index in range(width))

@@ -1,0 +1,176 @@
+"""JSON values that know where they stand, so that a fault can be named: ``experiments[0].tokens.embeddings``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.files.errors import FileError
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.table import Table
+
+Array = NDArray[Any]
+NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+
+def parsed(path: Path, where: str, data: bytes) -> Any:
+    """The value of JSON text; raises FileError for what is not strict JSON in UTF-8."""
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        at = f"{where} byte {error.start}".strip()
+        raise FileError(path, at, "UTF-8 text", f"{data[error.start]:#04x}") from error
+    except json.JSONDecodeError as error:
+        at = f"{where} line {error.lineno}, column {error.colno}".strip()
+        raise FileError(path, at, "JSON", error.msg) from error
+    except RecursionError as error:
+        raise FileError(path, where, "JSON", "brackets nested too deep") from error
+    except ValueError as error:
+        raise FileError(path, where, "JSON", str(error)) from error
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant}, which JSON does not have")
+
+
+class Members(Protocol):
+    """The arrays that a file keeps beside its JSON, where ``{"npy": name}`` stands for them."""
+
+    def array(self, place: Place) -> Array:
+        """The array that ``place`` refers to, read-only float64 or bool."""
+        ...
+
+    def table(self, place: Place, axes: int) -> Table:
+        """As ``place.table(axes)``, but one Table for all places that refer to one array."""
+        ...
+
+
+class Place:
+    """A value of parsed JSON and its place in the file; without ``members`` all its arrays are lists."""
+
+    def __init__(self, value: Any, path: Path, where: str = "", members: Members | None = None) -> None:
+        self.value = value
+        self.path = path
+        self.where = where
+        self.members = members
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raise FileError for the value."""
+        raise FileError(self.path, self.where, expected, _described(self.value))
+
+    def refused(self, error: ExperimentError) -> FileError:
+        """What the model says about the value, as a fault of the file."""
+        where = ": ".join(part for part in (self.where, error.field) if part)
+        return FileError(self.path, where, error.expected, error.received)
+
+    def _at(self, value: Any, where: str) -> Place:
+        return Place(value, self.path, where, self.members)
+
+    def keys(self, required: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Place]:
+        """The members of an object that has all of ``required`` and nothing beyond ``optional``."""
+        self.of(dict, "an object")
+        for key in required:
+            if key not in self.value:
+                raise FileError(self.path, self.where, f"“{key}”", "an object without it")
+        for key in self.value:
+            if key not in required and key not in optional:
+                known = ", ".join((*required, *optional))
+                raise FileError(self.path, self.where, f"only {known}", f"“{key}”")
+        return dict(self.items())
+
+    def items(self) -> Iterator[tuple[str, Place]]:
+        """The members of an object."""
+        for key, value in self.of(dict, "an object").items():
+            yield key, self._at(value, f"{self.where}.{key}" if self.where else key)
+
+    def elements(self) -> list[Place]:
+        """The elements of a list."""
+        return [self._at(v, f"{self.where}[{i}]") for i, v in enumerate(self.of(list, "a list"))]
+
+    def of(self, kind: type, called: str) -> Any:
+        """The value, which is a ``kind``; true and false are no numbers."""
+        if type(self.value) is not kind:
+            self.refuse(called)
+        return self.value
+
+    def text(self) -> str:
+        string: str = self.of(str, "text")
+        return string
+
+    def whole(self) -> int:
+        number: int = self.of(int, "a whole number")
+        return number
+
+    def number(self) -> float:
+        """A finite number."""
+        if type(self.value) not in (int, float):
+            self.refuse("a number")
+        try:
+            number = float(self.value)
+        except OverflowError:
+            number = np.inf
+        if not np.isfinite(number):
+            self.refuse("a finite number")
+        return number
+
+    def one_of(self, *words: str) -> str:
+        if self.value not in words:
+            self.refuse(" or ".join(f"“{word}”" for word in words))
+        return self.text()
+
+    def array(self, axes: int) -> Array:
+        """Numbers in ``axes`` nested lists of equal lengths, or a member: float64."""
+        if self.members is not None and isinstance(self.value, dict):
+            return self._checked(self.members.array(self), "float64", axes)
+        array = np.array(self._nested(axes), dtype=np.float64)
+        if array.ndim != axes:
+            self.refuse(f"numbers in {axes} nested lists")
+        return array
+
+    def table(self, axes: int = 2) -> Table:
+        """A table of the array with two axes, or with one, which is its only row."""
+        if self.members is not None and isinstance(self.value, dict):
+            return self.members.table(self, axes)
+        return Table.of(self.array(axes) if axes == 2 else [self.array(axes)])
+
+    def flags(self) -> NDArray[np.bool_]:
+        """A list of true and false, or a member: bool [n]."""
+        if self.members is not None and isinstance(self.value, dict):
+            return self._checked(self.members.array(self), "bool", 1)
+        return np.array([place.of(bool, "true or false") for place in self.elements()], dtype=bool)
+
+    def _checked(self, array: Array, dtype: str, axes: int) -> Array:
+        if array.dtype != np.dtype(dtype) or array.ndim != axes:
+            received = f"{array.dtype} of shape {array.shape}"
+            raise FileError(self.path, self.where, f"{dtype} numbers with {axes} axes", received)
+        return array
+
+    def _nested(self, axes: int) -> list[Any]:
+        if axes == 1:
+            row = self.of(list, "a list of numbers")
+            if all(type(v) is float for v in row) and np.isfinite(row).all():
+                return row
+            return [NON_FINITE[p.value] if p._is_non_finite() else p.number() for p in self.elements()]
+        places = self.elements()
+        rows = [place._nested(axes - 1) for place in places]
+        for place, row in zip(places, rows, strict=True):
+            if len(row) != len(rows[0]):
+                raise FileError(self.path, place.where, f"{len(rows[0])} entries, as in the first", str(len(row)))
+        return rows
+
+    def _is_non_finite(self) -> bool:
+        return isinstance(self.value, str) and self.value in NON_FINITE
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,141 @@
+"""``.attn``: a Session as a zip of ``session.json`` and ``.npy`` members for large arrays.
+
+::
+
+    {"format": "attn-session", "version": 1, "current": 0, "view": {..}, "experiments": [..]}
+
+Experiments are as in :mod:`~attn_gui.files.experiment_json`, with ``{"npy": "arrays/3.npy"}`` in the place of an array
+of more than LARGE cells; equal arrays share a member. Saving the same session twice gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.files import archive, npy
+from attn_gui.files.archive import MANIFEST
+from attn_gui.files.atomic import replacing
+from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.experiment_json import check_version, from_place, to_plain
+from attn_gui.files.json_text import dumps, plain
+from attn_gui.files.places import Place, parsed
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.session import Session
+from attn_gui.model.table import Table
+
+Array = NDArray[Any]
+
+FORMAT, VERSION = "attn-session", 1
+LARGE = 1000
+
+
+def save(session: Session, path: str | Path) -> None:
+    """Write ``session`` to ``path``, which holds the old content or the new, never a part; raises FileError."""
+    with replacing(path) as file, ZipFile(file, "w") as zipped:
+        members = _Written(zipped)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "current": session.current,
+            "view": dict(session.view),
+            "experiments": [to_plain(named, members.put) for named in session.experiments],
+        }
+        zipped.writestr(npy.member(MANIFEST), dumps(manifest), ZIP_DEFLATED)
+
+
+def load(path: str | Path) -> Session:
+    """The session in ``path``; raises FileError naming the place of what is wrong."""
+    path = Path(path)
+    try:
+        with ZipFile(path) as zipped:
+            archive.check(path, zipped)
+            members = _Read(path, zipped)
+            place = Place(parsed(path, MANIFEST, zipped.read(MANIFEST)), path, "", members)
+            return _session(place)
+    except FileError:
+        raise
+    except (BadZipFile, EOFError, RuntimeError, ValueError, struct.error, zlib.error) as error:
+        raise _damaged(path, error) from error
+    except MemoryError as error:
+        raise FileError(path, "", "arrays that fit in memory", "more than there is") from error
+    except OSError as error:
+        # a damaged directory sends zipfile to places before the file
+        raise (_damaged if error.errno == errno.EINVAL else cannot_read)(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> FileError:
+    reason = f" ({error})" if str(error) else ""
+    received = f"a file that is not one, or was damaged or cut off{reason}"
+    return FileError(path, "", "an attn_gui session (.attn)", received)
+
+
+def _session(place: Place) -> Session:
+    check_version(place, FORMAT, VERSION)
+    at = place.keys(("format", "version", "experiments"), ("current", "view"))
+    view = at["view"].of(dict, "an object") if "view" in at else {}
+    current = at["current"].whole() if "current" in at else 0
+    experiments = tuple(from_place(experiment) for experiment in at["experiments"].elements())
+    try:
+        return Session(experiments, current, view)
+    except ExperimentError as error:
+        raise place.refused(error) from error
+
+
+class _Written:
+    """Members of a session that is being saved, by what they hold."""
+
+    def __init__(self, zipped: ZipFile) -> None:
+        self._zipped = zipped
+        self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+
+    def put(self, array: Array) -> Any:
+        """What stands for ``array`` in the JSON; a large one becomes a member."""
+        if array.size <= LARGE:
+            return plain(array)
+        whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        content = (whole.dtype.str, whole.shape, hashlib.sha256(whole.data).digest())
+        if content not in self._names:
+            self._names[content] = f"arrays/{len(self._names) + 1}.npy"
+            for _ in npy.write(self._zipped, self._names[content], whole.dtype, whole.shape, [whole]):
+                pass
+        return {"npy": self._names[content]}
+
+
+class _Read:
+    """Members of a session that is being loaded; one that is used in several places is read once."""
+
+    def __init__(self, path: Path, zipped: ZipFile) -> None:
+        self._path = path
+        self._zipped = zipped
+        self._arrays: dict[str, Array] = {}
+        self._tables: dict[tuple[str, int], Table] = {}
+
+    def array(self, place: Place) -> Array:
+        name = self._name(place)
+        if name not in self._arrays:
+            info = self._zipped.getinfo(name)
+            with self._zipped.open(info) as file:
+                self._arrays[name] = npy.read(self._path, info, file)
+        return self._arrays[name]
+
+    def table(self, place: Place, axes: int) -> Table:
+        key = (self._name(place), axes)
+        if key not in self._tables:
+            array = place.array(axes)
+            self._tables[key] = Table.of(array if axes == 2 else [array])
+        return self._tables[key]
+
+    def _name(self, place: Place) -> str:
+        name = place.keys(("npy",))["npy"].text()
+        if name == MANIFEST or name not in self._zipped.NameToInfo:
+            raise FileError(self._path, place.where, f"the member {name}", "a file without it")
+        return name

@@ -1,0 +1,1 @@
+"""Drawers: what sits in docks around the formula, closed until it is wanted."""

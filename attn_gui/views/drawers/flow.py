@@ -1,0 +1,81 @@
+"""Flow: controls side by side, on further lines where the width does not hold them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class Flow(QLayout):
+    """Lines of items, each centred on its line; ``gap`` pixels between items, half of it between lines."""
+
+    def __init__(self, gap: int = 12, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._gap = gap
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # type: ignore[override]
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        lines = self._lines(width)
+        return sum(height for _, height in lines) + self._gap // 2 * max(0, len(lines) - 1)
+
+    def sizeHint(self) -> QSize:
+        sizes = [item.sizeHint() for item in self._shown()]
+        width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
+        return QSize(width, max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:
+        sizes = [item.minimumSize() for item in self._shown()]
+        return QSize(max((s.width() for s in sizes), default=0), max((s.height() for s in sizes), default=0))
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        y = rect.top()
+        for line, height in self._lines(rect.width()):
+            x = rect.left()
+            for item in line:
+                size = self._size(item, rect.width())
+                item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+                x += size.width() + self._gap
+            y += height + self._gap // 2
+
+    def _shown(self) -> list[QLayoutItem]:
+        return [item for item in self._items if not item.isEmpty()]
+
+    def _size(self, item: QLayoutItem, width: int) -> QSize:
+        size = item.sizeHint()
+        return QSize(max(item.minimumSize().width(), min(size.width(), width)), size.height())
+
+    def _lines(self, width: int) -> list[tuple[list[QLayoutItem], int]]:
+        """The items of each line and its height."""
+        lines: list[tuple[list[QLayoutItem], int]] = []
+        x = 0
+        for item in self._shown():
+            size = self._size(item, width)
+            if lines and x + size.width() <= width:
+                line, height = lines[-1]
+                line.append(item)
+                lines[-1] = line, max(height, size.height())
+            else:
+                x = 0
+                lines.append(([item], size.height()))
+            x += size.width() + self._gap
+        return lines

@@ -1,0 +1,167 @@
+"""HeadsDrawer: every head at a glance."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtWidgets import QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from attn_gui.model.asks import Ask, PictureAsk
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import Picture
+from attn_gui.model.reshape import head_choices, with_heads, with_variant
+from attn_gui.model.session import Session
+from attn_gui.model.trace import Head, Trace
+from attn_gui.model.variant import Variant
+from attn_gui.views.context import Context
+from attn_gui.views.drawers.drawer import Drawer, EmptyState
+from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.drawers.head_grid import SIDE, HeadGrid
+from attn_gui.views.drawers.heads_model import HeadsModel
+from attn_gui.views.drawers.segments import Segments
+
+STAGES_SHOWN = {"N": "N", "A": "A_masked"}
+SCALES = {
+    "N": "Each head from 0 to its largest weight",
+    "A": "Each head centred on 0, to its largest |score|",
+}
+
+
+class HeadsDrawer(Drawer):
+    """A grid of all heads and their mean; the one that is opened is shown in the heatmaps."""
+
+    title = "Heads"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.stage = Segments(context.look, "Show", [("N", "Weights N"), ("A", "Scores A")])
+        self.scale = QLabel()
+        self.scale.setObjectName("muted")
+        self._model = HeadsModel(self)
+        self.grid = HeadGrid(context.look, self._model)
+        self.empty = EmptyState()
+        self.more_heads = QPushButton()
+        self.empty.add_button(self.more_heads)
+        top = Flow()
+        top.addWidget(self.stage)
+        top.addWidget(self.scale)
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self.grid, 1)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(filled)
+        self._pages.addWidget(self.empty)
+        self.stage.chosen.connect(self._choose_stage)
+        self.grid.opened.connect(context.selection.set_head)
+        self.grid.sight_changed.connect(self._ask)
+        self.more_heads.clicked.connect(self._take_more_heads)
+        context.selection.head_changed.connect(self._on_head)
+        context.document.changed.connect(self._on_changed)
+        context.feed.traced.connect(self._on_traced)
+        context.feed.answered.connect(self._on_answered)
+        context.settings.changed.connect(self._on_setting)
+        self._on_setting("decimals")
+        self.refresh()
+
+    def refresh(self) -> None:
+        e = self.context.document.experiment
+        stage = self.context.document.session.view.get("heads_stage")
+        stage = stage if stage in STAGES_SHOWN else "N"
+        self.stage.show_value(stage)
+        self.scale.setText(SCALES[stage])
+        self._model.set_what("weight" if stage == "N" else "score")
+        self._model.set_heads(e.heads if e.heads > 1 else 0)
+        self._model.set_open(self.context.selection.head)
+        if e.heads == 1:
+            self._show_empty(e)
+        self._pages.setCurrentIndex(1 if e.heads == 1 else 0)
+        if not self.grid.currentIndex().isValid():
+            self._on_head(self.context.selection.head)
+        self._ask()
+
+    def _ask(self) -> None:
+        stage = self.stage.value
+        pixels = math.ceil(SIDE * self.devicePixelRatioF())
+        asks: dict[str, Ask] = {}
+        if self.isVisible():
+            for head in self.grid.in_sight():
+                asks[f"head.{head}"] = PictureAsk(
+                    STAGES_SHOWN[stage], head, size=(pixels, pixels), diverging=stage == "A"
+                )
+        self.keep_asks(asks)
+
+    def _on_changed(self, before: Session, after: Session) -> None:
+        if self.isVisible():
+            if before.experiment is not after.experiment:
+                # asked for again once the new trace is there, so that many heads never hold up the heatmaps
+                self.keep_asks({})
+            if before.experiment.heads != after.experiment.heads or before.view is not after.view:
+                self.refresh()
+            elif after.experiment.heads == 1:
+                self._show_empty(after.experiment)
+
+    def _on_traced(self, trace: Trace) -> None:
+        if self.isVisible():
+            self._model.keep_only(set(self.grid.in_sight()))
+            self._ask()
+
+    def _on_answered(self, slot: str, answer: object) -> None:
+        if isinstance(answer, Picture) and slot == f"head.{answer.request.head}":
+            self._model.put(answer.request.head, answer)
+
+    def _on_head(self, head: Head) -> None:
+        self._model.set_open(head)
+        index = self._model.index(self._model.row(head))
+        if index.isValid():
+            self.grid.setCurrentIndex(index)
+
+    def _on_setting(self, name: str) -> None:
+        if name == "decimals":
+            self._model.set_decimals(min(self.context.settings.decimals, 4))
+
+    def _choose_stage(self, stage: str) -> None:
+        self.context.document.keep_view(heads_stage=stage)
+        self.refresh()
+
+    def _show_empty(self, e: Experiment) -> None:
+        offer: str | None = None
+        if e.weights is None:
+            text = "Q, K and V were given with one head. Give them with a head axis to see several side by side."
+        elif e.variant.is_multi_head:
+            count = _least_heads(e)
+            text = "Choose more heads at the top to see them side by side."
+            if count is None:
+                text = f"d = {e.d_model} cannot be divided among heads: add a dimension to see several side by side."
+            else:
+                offer = f"Use {count} heads"
+        else:
+            text = "Choose a multi-head variant at the top to see several heads side by side."
+            offer = f"Use {_multi_head(e).label}"
+        self.empty.say(f"{e.variant.label} with one head", text)
+        self.more_heads.setText(offer or "")
+        self.more_heads.setVisible(offer is not None)
+
+    def _take_more_heads(self) -> None:
+        e = self.context.document.experiment
+        try:
+            if e.variant.is_multi_head:
+                count = _least_heads(e) or 1
+                self.context.document.apply(f"{count} heads", with_heads(e, count))
+            else:
+                variant = _multi_head(e)
+                self.context.document.apply(f"Variant: {variant.label}", with_variant(e, variant))
+        except ExperimentError as error:
+            self.context.notices.error(str(error), "heads")
+
+
+def _multi_head(e: Experiment) -> Variant:
+    return Variant.MULTI_HEAD_CROSS if e.variant.is_cross else Variant.MULTI_HEAD_SELF
+
+
+def _least_heads(e: Experiment) -> int | None:
+    """The fewest heads above one that the experiment can have."""
+    return next((count for count, reason in head_choices(e) if count > 1 and reason is None), None)

@@ -1,0 +1,109 @@
+"""WeightsDrawer: W_Q, W_K, W_V, W_O and the biases, to read and to edit."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.session import Session
+from attn_gui.views.context import Context
+from attn_gui.views.drawers.drawer import Drawer, EmptyState
+from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.drawers.weights_controls import WeightsControls
+from attn_gui.views.drawers.weights_model import WeightsModel
+from attn_gui.views.drawers.weights_part import WeightsPart, present
+from attn_gui.views.drawers.weights_view import WeightsView
+
+
+class WeightsDrawer(Drawer):
+    """A tab for each matrix and bias; of several heads, one head's part or all of it."""
+
+    title = "Weights"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.matrix = Segments(context.look, "Matrix", [])
+        self.told = QLabel()
+        self.told.setObjectName("muted")
+        self.extent = Segments(context.look, "Show", [("head", "Head 1"), ("whole", "All heads")])
+        self.model = WeightsModel(context, self)
+        self.table = WeightsView(context, self.model)
+        self.controls = WeightsControls(context)
+        self.empty = EmptyState()
+        self.empty.say(
+            "No weights",
+            "Q, K and V were given as they are, so nothing is projected. See them in the Stages drawer, "
+            "or choose an example to start from tokens and weights.",
+        )
+        top = Flow()
+        for part in (self.matrix, self.extent, self.told):
+            top.addWidget(part)
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self.table, 1)
+        column.addWidget(self.controls)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(filled)
+        self._pages.addWidget(self.empty)
+        self.matrix.chosen.connect(self._choose_matrix)
+        self.extent.chosen.connect(self._choose_extent)
+        context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
+        context.document.changed.connect(self._on_changed)
+        self.refresh()
+
+    def refresh(self) -> None:
+        e = self.context.document.experiment
+        self._pages.setCurrentIndex(1 if e.weights is None else 0)
+        self._show_matrices(present(e))
+        self._show_extent(e)
+        if e.weights is not None:
+            part = WeightsPart(e, self.matrix.value, self._head(e))
+            self.model.show_part(part)
+            self.table.setAccessibleName(part.name)
+            self.told.setText(part.told())
+            self.told.setToolTip(part.told())
+        else:
+            self.model.show_part(None)
+        self.controls.refresh()
+
+    def _on_changed(self, before: Session, after: Session) -> None:
+        self._refresh_if_visible()
+
+    def _refresh_if_visible(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _show_matrices(self, names: list[str]) -> None:
+        if names != self.matrix.values:
+            self.matrix.offer([(name, name) for name in names])
+        wanted = self.context.document.session.view.get("weights_table")
+        if names:
+            self.matrix.show_value(wanted if wanted in names else names[0])
+
+    def _show_extent(self, e: Experiment) -> None:
+        head = self.context.selection.head
+        self.extent.setVisible(e.heads > 1 and e.weights is not None)
+        button = self.extent.button("head")
+        button.setEnabled(head != "mean")
+        button.setText("One head" if head == "mean" else f"Head {min(int(head), e.heads - 1) + 1}")
+        button.setToolTip("The mean over heads has no matrix of its own" if head == "mean" else "")
+        self.extent.show_value("whole" if self._head(e) is None else "head")
+
+    def _head(self, e: Experiment) -> int | None:
+        """The head to show the part of, None for all of it."""
+        head = self.context.selection.head
+        if e.heads == 1 or head == "mean" or self.context.document.session.view.get("weights_whole", False):
+            return None
+        return min(int(head), e.heads - 1)
+
+    def _choose_matrix(self, name: str) -> None:
+        self.context.document.keep_view(weights_table=name)
+        self.refresh()
+
+    def _choose_extent(self, value: str) -> None:
+        self.context.document.keep_view(weights_whole=value == "whole")
+        self.refresh()

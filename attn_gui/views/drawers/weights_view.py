@@ -1,0 +1,65 @@
+"""WeightsView: the spreadsheet of a matrix, each cell tinted by its number, heads set apart by a line."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
+
+from attn_gui.model.picture import LAST_COLOUR
+from attn_gui.views.bands import TABLE_ROW
+from attn_gui.views.context import Context
+from attn_gui.views.drawers.weights_model import WeightsModel
+from attn_gui.views.grid import Index
+from attn_gui.views.spreadsheet import SpreadsheetView
+
+COLUMN_WIDTH = 72
+# of 255; weak enough to leave the numbers their contrast
+TINT = 72
+
+
+class WeightsView(SpreadsheetView):
+    """Positive and negative numbers are tinted from the diverging scale, up to the largest magnitude in sight."""
+
+    def __init__(self, context: Context, model: WeightsModel, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self._weights = model
+        self.setModel(model)
+        self.setAccessibleName("Weights")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        for header, size in ((self.horizontalHeader(), COLUMN_WIDTH), (self.verticalHeader(), TABLE_ROW)):
+            header.setDefaultSectionSize(size)
+            header.setMinimumSectionSize(20)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._tints: list[QColor] = []
+        context.look.changed.connect(self._mix)
+        self._mix()
+
+    def backdrop(self, index: Index) -> QColor | None:
+        bound, value = self._weights.bound, self._weights.value(index)
+        if bound == 0 or value == 0 or abs(value) > bound:
+            return None
+        return self._tints[round((value / bound + 1) / 2 * LAST_COLOUR)]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        part = self._weights.part
+        if part is None or not part.boundaries():
+            return
+        painter = QPainter(self.viewport())
+        painter.setPen(QPen(self.context.look.theme.colour("muted"), 2))
+        right = min(self.viewport().width(), self.horizontalHeader().length() - self.horizontalHeader().offset())
+        bottom = min(self.viewport().height(), self.verticalHeader().length() - self.verticalHeader().offset())
+        for boundary in part.boundaries():
+            if part.by_rows:
+                y = self.rowViewportPosition(boundary)
+                if 0 <= y <= bottom:
+                    painter.drawLine(0, y, right, y)
+            else:
+                x = self.columnViewportPosition(boundary)
+                if 0 <= x <= right:
+                    painter.drawLine(x, 0, x, bottom)
+
+    def _mix(self) -> None:
+        self._tints = []
+        for r, g, b, _ in self.context.look.theme.diverging[: LAST_COLOUR + 1]:
+            self._tints.append(QColor(int(r), int(g), int(b), TINT))

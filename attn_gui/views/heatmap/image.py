@@ -1,0 +1,98 @@
+"""The one image of a heatmap: pictures sampled to the pixels of the screen, shown through a table of 256 colours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QImage, qRgb
+
+from attn_gui.model.picture import Picture
+from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.theme import ColourTable
+
+Indices = NDArray[np.uint8]
+
+
+def index_to_qimage(index: np.ndarray[Any, Any], table: ColourTable) -> QImage:
+    """``index``, uint8 [h, w], in the colours of ``table`` [256, 4]; one pixel a cell, with memory of its own."""
+    packed = np.ascontiguousarray(index)
+    height, width = packed.shape
+    image = QImage(packed.data, width, height, width, QImage.Format.Format_Indexed8).copy()
+    image.setColorTable([qRgb(int(r), int(g), int(b)) for r, g, b, _ in table])
+    return image
+
+
+def sampled(pictures: Sequence[Picture], grid: Grid, ratio: float) -> tuple[Indices, QRectF]:
+    """An index for every device pixel, uint8 [h, w], and the place of the pixels in the grid's area.
+
+    ``pictures`` lie one on top of another, each where its request says, and the first extends around the others.
+    ``ratio`` is device pixels a pixel. A pixel belongs to the cell that its centre is in: Qt's own scaling of images
+    rounds its steps, and over wide cells that adds up to whole pixels.
+    """
+    place = _place(pictures[0], grid) & grid.covered
+    left, top = math.floor(place.left() * ratio), math.floor(place.top() * ratio)
+    right, bottom = math.ceil(place.right() * ratio - 1e-6), math.ceil(place.bottom() * ratio - 1e-6)
+    pixels = _gathered(pictures[0], grid, ratio, range(top, bottom), range(left, right))
+    for picture in pictures[1:]:
+        inner = _place(picture, grid)
+        rows = _centred_within(inner.top() * ratio, inner.bottom() * ratio, range(top, bottom))
+        columns = _centred_within(inner.left() * ratio, inner.right() * ratio, range(left, right))
+        if rows and columns:
+            part = _gathered(picture, grid, ratio, rows, columns)
+            pixels[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = part
+    height, width = pixels.shape
+    return pixels, QRectF(left / ratio, top / ratio, width / ratio, height / ratio)
+
+
+class MatrixImage(pg.ImageItem):
+    """The ImageItem of a heatmap; what it shows are the pixels of :func:`sampled`."""
+
+    def __init__(self) -> None:
+        super().__init__(axisOrder="row-major")
+        # indices are colours already: nothing may be measured or scaled
+        self.setAutoLevels(False)
+        self.setAutoDownsample(False)
+        self.setLevels((0, 255), update=False)
+        self.place = QRectF()
+
+    def show_pixels(self, pixels: Indices, place: QRectF) -> None:
+        """Draw ``pixels``, which must not change any more, at ``place``."""
+        moved = self.image is None or place != self.place or pixels.shape != self.image.shape
+        self.setImage(pixels, autoLevels=False, autoDownsample=False)
+        if moved:
+            self.place = place
+            self.setRect(place)
+
+    def set_table(self, table: ColourTable) -> None:
+        self.setLookupTable(table)
+
+
+def _place(picture: Picture, grid: Grid) -> QRectF:
+    (top, bottom), (left, right) = picture.request.rows, picture.request.columns
+    return QRectF(grid.x(left), grid.y(top), (right - left) * grid.cell_width, (bottom - top) * grid.cell_height)
+
+
+def _gathered(picture: Picture, grid: Grid, ratio: float, rows: range, columns: range) -> Indices:
+    place, (height, width) = _place(picture, grid), picture.index.shape
+    ys = _nearest(rows, ratio, place.top(), place.height(), height)
+    xs = _nearest(columns, ratio, place.left(), place.width(), width)
+    # the axis that shrinks or grows least first
+    if len(ys) < height:
+        return np.take(np.take(picture.index, ys, axis=0), xs, axis=1)
+    return np.take(np.take(picture.index, xs, axis=1), ys, axis=0)
+
+
+def _nearest(pixels: range, ratio: float, start: float, length: float, cells: int) -> NDArray[np.intp]:
+    centres = (np.arange(pixels.start, pixels.stop) + 0.5) / ratio
+    return np.clip((centres - start) * (cells / length), 0, cells - 1).astype(np.intp)
+
+
+def _centred_within(start: float, stop: float, pixels: range) -> range:
+    first, last = math.ceil(start - 0.5), math.ceil(stop - 0.5)
+    return range(max(first, pixels.start), min(last, pixels.stop))

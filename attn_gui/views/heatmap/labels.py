@@ -1,0 +1,237 @@
+"""Token labels along both axes: elided to their room, thinned where dense, always those of the rows and columns shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.look import Look
+
+PADDING = 8
+MARK = 3
+# pixels that labels one above the other, and one beside the other, need at least
+LEAST_HEIGHT = 15
+LEAST_WIDTH = 28
+NARROWEST_STRIP, WIDEST_STRIP = 56, 96
+MEASURED = 64
+
+_SHOWN = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
+
+
+def token_text(token: str) -> str:
+    """``token`` on one line, with blanks shown where there is nothing else."""
+    return token.translate(_SHOWN) if token.strip() else "␣" * len(token)
+
+
+def stride(size: float, least: float) -> int:
+    """Every how-many-th label to draw, 1, 2, 5, 10, ..., where each has ``size`` pixels and needs ``least``."""
+    step, factors = 1, (2, 2.5, 2)
+    k = 0
+    while step * size < least:
+        step = int(step * factors[k % 3])
+        k += 1
+    return step
+
+
+@lru_cache(maxsize=8192)
+def _elided(text: str, width: int, font: str) -> str:
+    return _metrics(font).elidedText(token_text(text), Qt.TextElideMode.ElideRight, width)
+
+
+@lru_cache(maxsize=8)
+def _metrics(font: str) -> QFontMetricsF:
+    parsed = QFont()
+    parsed.fromString(font)
+    return QFontMetricsF(parsed)
+
+
+class LabelStrip(QWidget):
+    """The labels of one axis. ``clicked(index, modifiers)`` tells of a label that was pressed."""
+
+    clicked = Signal(int, Qt.KeyboardModifier)
+    alignment = Qt.AlignmentFlag.AlignCenter
+
+    def __init__(self, look: Look, what: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._what = what
+        self._labels: Sequence[str] = ()
+        self._longest = 0.0
+        self.grid: Grid | None = None
+        self.selected = 0
+        self.hovered: int | None = None
+        self.picked: frozenset[int] = frozenset()
+        self.setMouseTracking(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @property
+    def longest(self) -> float:
+        """Pixels that the longest label needs."""
+        return self._longest
+
+    def set_labels(self, labels: Sequence[str]) -> None:
+        if labels is not self._labels:
+            self._labels = labels
+            metrics = _metrics(self.font().toString())
+            candidates = sorted(set(labels), key=len)[-MEASURED:]
+            self._longest = max(metrics.horizontalAdvance(token_text(label)) for label in candidates)
+            self.update()
+
+    def show_grid(self, grid: Grid) -> None:
+        if grid != self.grid:
+            self.grid = grid
+            self.update()
+
+    def mark(self, selected: int, hovered: int | None, picked: frozenset[int]) -> None:
+        """Which label is that of the selected cell, which lies under the pointer, and which were picked."""
+        if (selected, hovered, picked) != (self.selected, self.hovered, self.picked):
+            self.selected, self.hovered, self.picked = selected, hovered, picked
+            self.update()
+
+    def place(self, index: int) -> QRectF:
+        """Where the label of ``index`` belongs, however little room that is."""
+        raise NotImplementedError
+
+    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
+        """The label that an event points at."""
+        raise NotImplementedError
+
+    def drawn(self) -> dict[int, QRectF]:
+        """The labels to draw, and the room of each."""
+        raise NotImplementedError
+
+    def text(self, index: int, room: QRectF) -> str:
+        """The label of ``index`` as it is drawn, cut to ``room``."""
+        return _elided(self._labels[index], int(room.width()), self.font().toString())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.index_at(event)
+        if event.button() == Qt.MouseButton.LeftButton and index is not None:
+            self.clicked.emit(index, event.modifiers())
+        else:
+            event.ignore()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self.index_at(event)
+            if index is None:
+                QToolTip.hideText()
+            else:
+                token = escape(token_text(self._labels[index]))
+                where = f"{self._what} {index + 1} of {len(self._labels)}"
+                QToolTip.showText(event.globalPos(), f"<b>{token}</b><br>{where}", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.grid is None:
+            return
+        painter = QPainter(self)
+        theme = self._look.theme
+        if self.selected < len(self._labels):
+            place = self.place(self.selected)
+            painter.fillRect(place, theme.colour("band"))
+            painter.fillRect(self.mark_of(place), theme.colour("accent"))
+        for index in self.picked:
+            painter.fillRect(self.place(index), theme.colour("accent"))
+        for index, room in self.drawn().items():
+            role = "text"
+            if index in self.picked:
+                painter.fillRect(room, theme.colour("accent"))
+                role = "accent_text"
+            elif index == self.hovered:
+                role = "accent"
+            painter.setPen(theme.colour(role))
+            painter.drawText(room, self.alignment, self.text(index, room))
+
+    def mark_of(self, place: QRectF) -> QRectF:
+        """The bar that marks the selected label besides its colour."""
+        raise NotImplementedError
+
+    def _thinned(self, visible: range, step: int) -> list[int]:
+        """Every ``step``-th of the visible, and the selected one in place of any it would lie on."""
+        first = -(-visible.start // step) * step
+        indices = range(first, visible.stop, step)
+        if self.selected not in visible:
+            return list(indices)
+        return [*(index for index in indices if abs(index - self.selected) >= step), self.selected]
+
+
+class RowLabels(LabelStrip):
+    """The queries, left of the matrix; the strip begins where the matrix does."""
+
+    alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+
+    def strip_width(self) -> int:
+        """Pixels for the longest label, within limits."""
+        return round(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, WIDEST_STRIP)) / 4) * 4
+
+    def place(self, index: int) -> QRectF:
+        assert self.grid is not None
+        top, bottom = round(self.grid.y(index)), round(self.grid.y(index + 1))
+        return QRectF(0, top, self.width(), max(bottom - top, 1))
+
+    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
+        return None if self.grid is None else self.grid.query_at(_point(event)[1])
+
+    def drawn(self) -> dict[int, QRectF]:
+        assert self.grid is not None
+        step = stride(self.grid.cell_height, LEAST_HEIGHT)
+        room: dict[int, QRectF] = {}
+        for index in self._thinned(self.grid.queries, step):
+            room[index] = self.place(index).adjusted(PADDING, 0, -PADDING, 0)
+            if step > 1:
+                room[index] = _inside(room[index], LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
+        return room
+
+    def mark_of(self, place: QRectF) -> QRectF:
+        return QRectF(0, place.top(), MARK, place.height())
+
+
+class ColumnLabels(LabelStrip):
+    """The keys, above the matrix."""
+
+    def place(self, index: int) -> QRectF:
+        assert self.grid is not None
+        left, right = round(self.grid.x(index)), round(self.grid.x(index + 1))
+        return QRectF(left, 0, max(right - left, 1), self.height())
+
+    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
+        return None if self.grid is None else self.grid.key_at(_point(event)[0])
+
+    def drawn(self) -> dict[int, QRectF]:
+        assert self.grid is not None
+        width = self.grid.cell_width
+        step = stride(width, min(self.longest + PADDING, LEAST_WIDTH))
+        strip = QRectF(self.rect())
+        room: dict[int, QRectF] = {}
+        for index in self._thinned(self.grid.keys, step):
+            if step > 1:
+                room[index] = _inside(self.place(index), step * width - 4, self.width(), Qt.Orientation.Horizontal)
+            else:
+                # of a cell that is partly out of sight, the part that is not
+                room[index] = self.place(index).adjusted(2, 0, -2, 0) & strip
+        return room
+
+    def mark_of(self, place: QRectF) -> QRectF:
+        return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
+
+
+def _inside(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> QRectF:
+    """``place`` stretched to ``size`` about its middle along one axis, and moved within 0 to ``limit`` there."""
+    if along == Qt.Orientation.Vertical:
+        top = max(0.0, min(place.center().y() - size / 2, limit - size))
+        return QRectF(place.left(), top, place.width(), size)
+    left = max(0.0, min(place.center().x() - size / 2, limit - size))
+    return QRectF(left, place.top(), size, place.height())
+
+
+def _point(event: QMouseEvent | QHelpEvent) -> tuple[float, float]:
+    at = event.position() if isinstance(event, QMouseEvent) else event.pos()
+    return float(at.x()), float(at.y())

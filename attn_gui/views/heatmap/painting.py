@@ -1,0 +1,76 @@
+"""Painting the mask by hand: a click toggles a cell, a drag sets every cell it touches, each as one undo step."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+from attn_gui.control.document import Document
+from attn_gui.model.experiment import Experiment
+
+LABEL = "Paint mask"
+
+_strokes = itertools.count(1)
+
+
+class Stroke:
+    """One stroke, from the press of the button to its release: all its cells become the opposite of the first."""
+
+    def __init__(self, document: Document, query: int, key: int) -> None:
+        self._document = document
+        before = document.experiment
+        self._painted = before.painted
+        self._cells = {(query, key)}
+        self._last = (query, key)
+        self._merge = f"paint {next(_strokes)}"
+        self._inside = before.n_q, before.n_k
+        self._allow = not is_allowed(before, query, key)
+        self._apply()
+
+    def move_to(self, query: int, key: int) -> None:
+        """Go on to a cell, setting all that lie on the way."""
+        if (query, key) == self._last:
+            return
+        touched = set(cells_between(self._last, (query, key))) - self._cells
+        self._last = (query, key)
+        if touched:
+            self._cells |= touched
+            self._apply()
+
+    def _apply(self) -> None:
+        now = self._document.experiment
+        if (now.n_q, now.n_k) != self._inside:
+            return
+        # all of the stroke anew each time, so that its cells become few rectangles
+        painted = self._painted.with_cells(self._cells, self._allow)
+        self._document.apply(LABEL, replace(now, painted=painted), self._merge)
+
+
+def toggle(document: Document, query: int, key: int) -> None:
+    """Toggle one cell."""
+    Stroke(document, query, key)
+
+
+def is_allowed(experiment: Experiment, query: int, key: int) -> bool:
+    """Whether the mask lets ``query`` attend to ``key``."""
+    return bool(experiment.allowed(slice(query, query + 1), slice(key, key + 1))[0, 0])
+
+
+def cells_between(start: tuple[int, int], stop: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The cells on the straight line between two, both included (Bresenham 1965)."""
+    (i, j), (i1, j1) = start, stop
+    di, dj = abs(i1 - i), -abs(j1 - j)
+    si, sj = (1 if i < i1 else -1), (1 if j < j1 else -1)
+    error = di + dj
+    while True:
+        yield i, j
+        if (i, j) == (i1, j1):
+            return
+        doubled = 2 * error
+        if doubled >= dj:
+            error += dj
+            i += si
+        if doubled <= di:
+            error += di
+            j += sj

@@ -1,0 +1,239 @@
+"""Plot: the drawn matrix with its labels. It draws, and says where things are; what is pressed is handled elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGraphicsView, QLabel, QWidget
+
+from attn_gui.model.answers import RowSums
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import Picture
+from attn_gui.views.bands import HEADER, Bands
+from attn_gui.views.heatmap.columns import Columns
+from attn_gui.views.heatmap.cursor import Cursor
+from attn_gui.views.heatmap.flash_item import FlashItem
+from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.heatmap.hatch import HatchItem, spacing
+from attn_gui.views.heatmap.image import MatrixImage, sampled
+from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
+from attn_gui.views.heatmap.lines_item import LinesItem
+from attn_gui.views.heatmap.numbers_item import NumbersItem
+from attn_gui.views.heatmap.sums import SumColumn
+from attn_gui.views.look import Look
+
+STARTING = "starting torch"
+DIMMED = 0.5
+# from below
+HATCH, LINES, NUMBERS, FLASH = 1, 2, 3, 4
+
+
+class Plot(QWidget):
+    """``grid_changed``: another part is in sight, or at another size."""
+
+    grid_changed = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, look: Look, bands: Bands, columns: Columns, *, sums: bool, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._bands = bands
+        self.columns = columns
+        self._diverging = False
+        self._layers: list[Picture] = []
+        self._signs = False
+        self._decimals = 4
+        self._shape = (1, 1)
+        self.view = pg.GraphicsView(self, useOpenGL=False, background=None)
+        self.view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.image = MatrixImage()
+        self.hatch = HatchItem()
+        self.lines = LinesItem()
+        self.numbers = NumbersItem()
+        self.flash = FlashItem(self)
+        self.cursor_items = Cursor()
+        for order, item in ((0, self.image), (HATCH, self.hatch), (LINES, self.lines), (NUMBERS, self.numbers)):
+            item.setZValue(order)
+            self.view.addItem(item)
+        self.flash.setZValue(FLASH)
+        for item in (self.flash, *self.cursor_items.items):
+            self.view.addItem(item)
+        self.row_labels = RowLabels(look, "query", self)
+        self.column_labels = ColumnLabels(look, "key", self)
+        self.sums = SumColumn(look, self) if sums else None
+        self.message = QLabel(STARTING, self)
+        self.message.setObjectName("muted")
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.grid = Grid(1, 1, 1, 1, 0.0, 0.0, 1.0, 1.0)
+        self._selected = (0, 0)
+        self._hovered: tuple[int, int] | None = None
+        self._opacity = 1.0
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        bands.changed.connect(self._regrid)
+        columns.changed.connect(self._regrid)
+
+    def set_columns(self, columns: Columns) -> None:
+        """Share the range of keys with another heatmap from now on."""
+        self.columns.changed.disconnect(self._regrid)
+        self.columns = columns
+        columns.changed.connect(self._regrid)
+        self._regrid()
+
+    def set_theme(self, diverging: bool) -> None:
+        """Draw in the colours of the theme in force."""
+        self._diverging = diverging
+        theme = self._look.theme
+        table = theme.diverging if diverging else theme.sequential
+        self.view.setBackground(theme.colour("panel"))
+        self.image.set_table(table)
+        self.hatch.set_theme(theme)
+        self.lines.set_theme(theme)
+        self.numbers.set_theme(theme, table)
+        self.flash.set_theme(theme)
+        self.cursor_items.set_theme(theme)
+        for strip in (self.row_labels, self.column_labels, self.sums):
+            if strip is not None:
+                strip.update()
+        self.update()
+
+    def set_experiment(self, experiment: Experiment) -> None:
+        """The tokens whose labels and shape are drawn."""
+        self.row_labels.set_labels(experiment.tokens.tokens)
+        self.column_labels.set_labels(experiment.keys.tokens)
+        self._shape = experiment.n_q, experiment.n_k
+        self.columns.set_count(experiment.n_k)
+        self._lay_out()
+
+    def show_pictures(self, layers: list[Picture], signs: bool, decimals: int) -> None:
+        """Draw ``layers``, from below; ``signs``: whether they hold cells that are masked or not finite."""
+        self._layers, self._signs, self._decimals = layers, signs, decimals
+        self.message.setVisible(not layers)
+        self._draw()
+
+    def show_sums(self, sums: RowSums, decimals: int) -> None:
+        if self.sums is not None:
+            self.sums.show_sums(sums, decimals)
+            self._lay_out()
+
+    def show_cursor(
+        self,
+        selected: tuple[int, int],
+        hovered: tuple[int, int] | None,
+        queries: frozenset[int],
+        keys: frozenset[int],
+    ) -> None:
+        """The selected cell, the one under the pointer, and the picked rows and columns."""
+        i, j = min(selected[0], self._shape[0] - 1), min(selected[1], self._shape[1] - 1)
+        if hovered is not None and not (hovered[0] < self._shape[0] and hovered[1] < self._shape[1]):
+            hovered = None
+        self._selected, self._hovered = (i, j), hovered
+        self.row_labels.mark(i, None if hovered is None else hovered[0], queries)
+        self.column_labels.mark(j, None if hovered is None else hovered[1], keys)
+        self._draw_cursor()
+
+    def set_dimmed(self, dimmed: bool) -> None:
+        """Whether what is drawn is about to be replaced by something that takes its time."""
+        opacity = DIMMED if dimmed else 1.0
+        if opacity != self._opacity:
+            self._opacity = opacity
+            for item in (self.image, self.hatch, self.numbers):
+                item.setOpacity(opacity)
+
+    def set_focused(self, focused: bool) -> None:
+        self.cursor_items.set_focused(focused)
+
+    @property
+    def area(self) -> QRect:
+        """Where the matrix is drawn."""
+        return self.view.geometry()
+
+    def at(self, point: QPoint) -> tuple[int, int] | None:
+        """The cell (query, key) at ``point``, or None."""
+        place = point - self.area.topLeft()
+        if not self.view.rect().contains(place):
+            return None
+        i, j = self.grid.query_at(place.y() + 0.5), self.grid.key_at(place.x() + 0.5)
+        return None if i is None or j is None else (i, j)
+
+    def ensure_visible(self, query: int, key: int) -> None:
+        """Bring a cell into sight."""
+        bands, columns = self._bands, self.columns
+        top, bottom = bands.visible
+        if query < top:
+            bands.scroll(query)
+        elif query + 1 > bottom:
+            bands.scroll(query + 1 - (bottom - top))
+        if key < columns.left:
+            columns.scroll(key)
+        elif key + 1 > columns.right:
+            columns.scroll(key + 1 - (columns.right - columns.left))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._look.theme.colour("panel"))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def _lay_out(self) -> None:
+        left = self.row_labels.strip_width()
+        right = 0 if self.sums is None else self.sums.needed_width()
+        width, height = max(1, self.width() - left - right), max(1, self.height() - HEADER)
+        area = QRect(left, HEADER, width, height)
+        if area != self.view.geometry():
+            self.view.setGeometry(area)
+        self.message.setGeometry(area)
+        self.row_labels.setGeometry(0, HEADER, left, height)
+        self.column_labels.setGeometry(left, 0, width, HEADER)
+        if self.sums is not None:
+            self.sums.setGeometry(self.width() - right, 0, right, self.height())
+        self._regrid()
+
+    def _regrid(self, *_: Any) -> None:
+        area = self.area
+        grid = Grid.of(*self._shape, area.width(), area.height(), self._bands, self.columns)
+        if grid == self.grid:
+            return
+        self.grid = grid
+        self.flash.stop()
+        self.row_labels.show_grid(grid)
+        self.column_labels.show_grid(grid)
+        self.lines.show_grid(grid)
+        self._draw()
+        self._draw_cursor()
+        self.grid_changed.emit()
+
+    def _draw(self) -> None:
+        grid = self.grid
+        if not self._layers or grid.covered.isEmpty():
+            return
+        ratio = self.devicePixelRatioF()
+        pixels, place = sampled(self._layers, grid, ratio)
+        self.image.show_pixels(pixels, place)
+        step = spacing(grid.cell_width, grid.cell_height)
+        self.hatch.show_pixels(pixels if self._signs else None, place, ratio, step)
+        self.numbers.show_picture(self._layers[-1], grid, self._decimals)
+
+    def _draw_cursor(self) -> None:
+        if not self._layers:
+            self.cursor_items.hide()
+            return
+        self.cursor_items.show_selected(self.grid, *self._selected)
+        self.cursor_items.show_hovered(self.grid, self._hovered)
+        if self.sums is not None:
+            self.sums.show_grid(self.grid, self._selected[0])

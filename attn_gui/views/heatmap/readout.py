@@ -1,0 +1,142 @@
+"""ReadOut: the line under a heatmap that says what the cell under the pointer is, or what was picked sums to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from attn_gui.control.feed import Feed
+from attn_gui.control.selection import Selection
+from attn_gui.control.settings import Settings
+from attn_gui.model.answers import Reading, Sum
+from attn_gui.model.asks import CellAsk, SumAsk
+from attn_gui.views.heatmap.pictures import Pictures
+from attn_gui.views.heatmap.words import cell_description, cell_sentence, pictured, read, sum_sentence
+
+Found = tuple[float, bool]
+
+# the pointer may cross many cells on its way to the one that is meant
+DEBOUNCE_MS = 40
+
+
+class ReadOut(QObject):
+    """``text`` follows the pointer, and without one the picked tokens or the selected cell."""
+
+    changed = Signal()
+
+    def __init__(self, feed: Feed, selection: Selection, settings: Settings, pictures: Pictures, slot: str) -> None:
+        super().__init__(pictures)
+        self._feed = feed
+        self._selection = selection
+        self._settings = settings
+        self._pictures = pictures
+        self._hover_slot, self._sum_slot = f"{slot}.hover", f"{slot}.picked"
+        self._reading: Reading | None = None
+        self._sum: Sum | None = None
+        self.text = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DEBOUNCE_MS)
+        self._timer.timeout.connect(self._ask_cell)
+        feed.traced.connect(self._on_trace)
+        feed.answered.connect(self._on_answer)
+        selection.hover_changed.connect(lambda cell: self.refresh())
+        selection.cell_changed.connect(lambda query, key: self._refresh_all())
+        selection.head_changed.connect(lambda head: self._refresh_all())
+        selection.picked_changed.connect(self._refresh_all)
+        settings.changed.connect(lambda name: self.refresh())
+
+    @property
+    def cell(self) -> tuple[int, int] | None:
+        """The cell that is read out: the one under the pointer, else the selected one."""
+        experiment = self._pictures.experiment
+        if experiment is None:
+            return None
+        hover = self._selection.hover
+        i, j = hover if hover is not None else (self._selection.query, self._selection.key)
+        return min(i, experiment.n_q - 1), min(j, experiment.n_k - 1)
+
+    def description(self) -> str:
+        """The selected cell for a screen reader."""
+        pictures, experiment = self._pictures, self._pictures.experiment
+        if experiment is None:
+            return ""
+        i = min(self._selection.query, experiment.n_q - 1)
+        j = min(self._selection.key, experiment.n_k - 1)
+        found, _ = self._found(i, j)
+        head = pictures.head if pictures.latest is None else pictures.latest.request.head
+        return cell_description(experiment, pictures.stage, head, (i, j), found, self._settings.decimals)
+
+    def refresh(self) -> None:
+        """Say what is to be said now; what has to be asked for first comes later."""
+        cell, experiment = self.cell, self._pictures.experiment
+        if cell is None or experiment is None:
+            self._say("")
+            return
+        decimals = self._settings.decimals
+        if self._selection.hover is None and self._sum_ask() is not None:
+            if self._sum is not None and self._sum.ask == self._sum_ask():
+                self._say(sum_sentence(experiment, self._sum, decimals))
+            return
+        found, unmasked = self._found(*cell)
+        if found is None or not found[1]:
+            if unmasked is None:
+                self._timer.start()
+        else:
+            self._timer.stop()
+            # answered along with every trace, so not kept longer than it is read
+            self._feed.ask(self._hover_slot, None)
+        self._say(cell_sentence(experiment, self._pictures.stage, cell, found, unmasked, decimals))
+
+    def stop(self) -> None:
+        """Ask for nothing any more."""
+        self._timer.stop()
+        self._feed.ask(self._hover_slot, None)
+        self._feed.ask(self._sum_slot, None)
+
+    def _refresh_all(self) -> None:
+        self._feed.ask(self._sum_slot, self._sum_ask())
+        self.refresh()
+
+    def _found(self, i: int, j: int) -> tuple[Found | None, float | None]:
+        """The value at a cell and whether it is allowed, and its score without the mask, as far as they are known."""
+        found = pictured(self._pictures.latest, i, j)
+        reading = self._reading
+        if reading is None or (reading.i, reading.j) != (i, j) or reading.head != self._shown_head():
+            return found, None
+        return found or read(reading, self._pictures.stage), reading.A
+
+    def _shown_head(self) -> object:
+        latest = self._pictures.latest
+        return None if latest is None else latest.request.head
+
+    def _sum_ask(self) -> SumAsk | None:
+        """The sum of what is picked: at least two queries or two keys, else of the selected row or column."""
+        queries, keys = self._selection.queries, self._selection.keys
+        if max(len(queries), len(keys)) < 2:
+            return None
+        return SumAsk(
+            self._pictures.stage,
+            self._selection.head,
+            tuple(sorted(queries)) or (self._selection.query,),
+            tuple(sorted(keys)) or (self._selection.key,),
+        )
+
+    def _ask_cell(self) -> None:
+        if self.cell is not None:
+            self._feed.ask(self._hover_slot, CellAsk(self._selection.head, *self.cell))
+
+    def _on_trace(self) -> None:
+        self._reading = self._sum = None
+
+    def _on_answer(self, slot: str, answer: object) -> None:
+        if slot == self._hover_slot and isinstance(answer, Reading):
+            self._reading = answer
+            self.refresh()
+        elif slot == self._sum_slot and isinstance(answer, Sum):
+            self._sum = answer
+            self.refresh()
+
+    def _say(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self.changed.emit()

@@ -1,0 +1,73 @@
+"""The scale of a picture in words and numbers: what its colours stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attn_gui.model.picture import LOG_FLOOR, MASKED, NON_FINITE, ColourMapping, Picture
+from attn_gui.views.figures import common_decimals, shown
+
+# numbers from here on are written with an exponent, their decimals mean nothing
+LARGE = 1e7
+SIGNIFICANT = 4
+
+MAPPINGS: dict[ColourMapping, str] = {
+    "linear": "Linear",
+    "log": f"Logarithmic, floor {LOG_FLOOR:g}",
+    "row maximum": "Each row by its maximum",
+    "fixed 0..1": "Fixed, 0 to 1",
+    "without first key": "Without the first key",
+}
+# the others need values that are never negative
+DIVERGING: tuple[ColourMapping, ...] = ("linear", "without first key")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a colour bar says: the ends in numbers, the mapping's name (empty for linear), and which signs occur."""
+
+    low: str
+    high: str
+    mapping: str
+    masked: bool
+    non_finite: bool
+
+
+def scale_of(picture: Picture, decimals: int) -> Scale:
+    """The scale of ``picture``, its ends with at most ``decimals`` decimals."""
+    mapping = picture.request.mapping
+    signs = int(picture.index.max()) >= MASKED
+    high = "row maximum" if mapping == "row maximum" else end(picture.high, decimals)
+    names: dict[ColourMapping, str] = {
+        "log": f"log, floor {LOG_FLOOR:g}",
+        "fixed 0..1": "fixed",
+        "without first key": "without first key",
+    }
+    return Scale(
+        end(picture.low, decimals),
+        high,
+        names.get(mapping, ""),
+        signs and bool((picture.index == MASKED).any()),
+        signs and bool((picture.index == NON_FINITE).any()),
+    )
+
+
+def end(value: float, decimals: int) -> str:
+    """An end of the scale: no more decimals than it takes."""
+    return figure(value, common_decimals([value], decimals, 0))
+
+
+def figure(value: float, decimals: int) -> str:
+    """``value`` with ``decimals`` decimals, or with an exponent where those would show nothing of it."""
+    if np.isfinite(value) and value != 0:
+        vanishes = round(value, decimals) == 0
+        if vanishes or abs(value) >= LARGE:
+            return shown_exponent(value)
+    return shown(value, decimals)
+
+
+def shown_exponent(value: float) -> str:
+    """``value`` with an exponent: 3.1e−05."""
+    return f"{value:.{SIGNIFICANT - 1}g}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,118 @@
+"""SumColumn: the sum of each row of weights, with a sign and a word where it is not what it should be."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from attn_gui.model.answers import RowSums
+from attn_gui.views.bands import HEADER
+from attn_gui.views.figures import shown
+from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, stride
+from attn_gui.views.look import Look, number_font
+
+PADDING = 8
+NARROWEST = 44
+SIGN = "⚠"
+
+
+def sum_text(sums: RowSums, i: int, decimals: int) -> str:
+    """What stands beside row ``i``."""
+    if sums.empty[i]:
+        return f"{SIGN} all masked"
+    value = float(sums.sums[i])
+    one = round(value, decimals) == 1
+    if sums.off[i]:
+        return f"{SIGN} off: {f'{value:.9g}' if one else shown(value, decimals)}"
+    return "1" if one else shown(value, decimals)
+
+
+class SumColumn(QWidget):
+    """Stands right of the matrix, row by row at its height; its first HEADER pixels say what it is."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._sums: RowSums | None = None
+        self._grid: Grid | None = None
+        self._decimals = 4
+        self._selected = 0
+        self.setFont(number_font())
+        self.setAccessibleName("Sums of the rows")
+
+    def show_sums(self, sums: RowSums, decimals: int) -> None:
+        self._sums, self._decimals = sums, decimals
+        flagged = [int(i) for i in (sums.empty | sums.off).nonzero()[0]]
+        count = len(flagged)
+        text = f"{count} of {len(sums.sums)} rows do not sum to 1" if count else "every row sums to 1"
+        self.setAccessibleDescription(text)
+        self.update()
+
+    def show_grid(self, grid: Grid, selected: int) -> None:
+        if (grid, selected) != (self._grid, self._selected):
+            self._grid, self._selected = grid, selected
+            self.update()
+
+    def needed_width(self) -> int:
+        """Pixels for the widest sum in sight."""
+        if self._sums is None:
+            return NARROWEST
+        metrics = QFontMetricsF(self.font())
+        odd = self._sums.empty | self._sums.off
+        # of rows that are right, one is as wide as another
+        rows = [*odd.nonzero()[0][:32].tolist(), 0, len(odd) - 1]
+        widest = max(metrics.horizontalAdvance(sum_text(self._sums, i, self._decimals)) for i in rows)
+        return max(NARROWEST, -(-round(widest + 2 * PADDING) // 4) * 4)
+
+    def text(self, i: int) -> str:
+        return "" if self._sums is None or i >= len(self._sums.sums) else sum_text(self._sums, i, self._decimals)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        theme = self._look.theme
+        painter.setPen(theme.colour("muted"))
+        centre = Qt.AlignmentFlag.AlignCenter
+        painter.drawText(QRectF(0, 0, self.width(), HEADER), centre, "sum")
+        grid = self._grid
+        if grid is None or self._sums is None:
+            return
+        painter.setClipRect(QRectF(0, HEADER, self.width(), self.height() - HEADER))
+        if self._selected in grid.queries:
+            painter.fillRect(self._place(grid, self._selected), theme.colour("band"))
+        step = stride(grid.cell_height, LEAST_HEIGHT)
+        wrong = self._sums.empty | self._sums.off
+        visible = range(grid.queries.start, min(grid.queries.stop, len(wrong)))
+        if step > 1:
+            # where there is no room for words, a mark beside each row that is wrong
+            for i in wrong[visible.start : visible.stop].nonzero()[0].tolist():
+                mark = self._place(grid, visible.start + i)
+                painter.fillRect(QRectF(0, mark.top(), MARK, max(2.0, mark.height())), theme.colour("warning"))
+        for i in range(-(-visible.start // step) * step, visible.stop, step):
+            place = self._place(grid, i)
+            spare = max(0.0, (LEAST_HEIGHT - place.height()) / 2)
+            painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
+            painter.drawText(place.adjusted(0, -spare, 0, spare), centre, self.text(i))
+
+    def _place(self, grid: Grid, i: int) -> QRectF:
+        top, bottom = round(grid.y(i)), round(grid.y(i + 1))
+        return QRectF(0, HEADER + top, self.width(), max(1, bottom - top))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._grid is not None:
+            i = self._grid.query_at(event.pos().y() - HEADER)
+            if i is None or self._sums is None or i >= len(self._sums.sums):
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), self._explained(self._sums, i), self)
+            return True
+        return super().event(event)
+
+    def _explained(self, sums: RowSums, i: int) -> str:
+        value = float(sums.sums[i])
+        if sums.empty[i]:
+            return "Every key of this query is masked: its weights are 0, and so is what it gathers"
+        if sums.off[i]:
+            return f"The weights of this query sum to {value!r}, which rounding does not explain"
+        return f"The weights of this query sum to {value!r}"

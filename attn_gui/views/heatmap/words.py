@@ -1,0 +1,99 @@
+"""What a heatmap says of a cell, of picked cells, and to a screen reader."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from attn_gui.model.answers import Reading, Sum
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import MASKED, Picture
+from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head
+from attn_gui.views.heatmap.labels import token_text
+from attn_gui.views.heatmap.scale import figure
+
+_NOUNS = {"N": "weight", "A": "score", "A_masked": "score", "raw": "dot product", "scaled": "scaled score"}
+
+
+def noun(stage: str) -> str:
+    """What one number of ``stage`` is called."""
+    return _NOUNS.get(stage, f"value of {STAGES[stage].what}")
+
+
+def head_name(head: Head) -> str:
+    return "mean over heads" if head == "mean" else f"head {head + 1}"
+
+
+def pictured(picture: Picture | None, i: int, j: int) -> tuple[float, bool] | None:
+    """The value at (i, j) and whether it is allowed, if ``picture`` shows that very cell."""
+    if picture is None or not picture.exact:
+        return None
+    (top, bottom), (left, right) = picture.request.rows, picture.request.columns
+    if not (top <= i < bottom and left <= j < right):
+        return None
+    return float(picture.values[i - top, j - left]), int(picture.index[i - top, j - left]) != MASKED
+
+
+def read(reading: Reading, stage: str) -> tuple[float, bool]:
+    """The value of ``stage`` that ``reading`` tells, and whether the mask allows the cell."""
+    by_stage = {"N": reading.N, "raw": reading.raw, "scaled": reading.scaled}
+    return by_stage.get(stage, reading.A), reading.allowed
+
+
+def cell_sentence(
+    experiment: Experiment, stage: str, cell: tuple[int, int], found: tuple[float, bool] | None, unmasked: float | None,
+    decimals: int,
+) -> str:
+    """The read-out of a cell: ``query is → key the: 0.2226``.
+
+    ``found`` is its value and whether it is allowed, None while that is not known; ``unmasked`` the score that a
+    masked cell would have, None while that is not known.
+    """
+    query, key = _tokens(experiment, cell)
+    where = f"query {query} → key {key}"
+    if found is None:
+        return f"{where}: …"
+    value, allowed = found
+    if allowed:
+        return f"{where}: {figure(value, decimals)}"
+    without = "" if unmasked is None else figure(unmasked, decimals)
+    if stage == "N":
+        return f"{where}: 0, masked" + (f"; its score without the mask {without}" if without else "")
+    return f"{where}: masked" + (f"; without the mask {without}" if without else "")
+
+
+def cell_description(
+    experiment: Experiment, stage: str, head: Head, cell: tuple[int, int], found: tuple[float, bool] | None,
+    decimals: int,
+) -> str:
+    """The cell for a screen reader: ``query is, key the, head 1, weight 0.2226, allowed``."""
+    query, key = _tokens(experiment, cell)
+    parts = [f"query {query}", f"key {key}", head_name(head)]
+    if found is not None:
+        value, allowed = found
+        parts += [f"{noun(stage)} {figure(value, decimals)}"] if allowed or stage == "N" else []
+        parts += ["allowed" if allowed else "masked"]
+    return ", ".join(parts)
+
+
+def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> str:
+    """The read-out of picked tokens, labelled as a sum: ``sum over 3 keys for 'is': 0.5612``."""
+    queries = [i for i in answer.ask.queries if i < experiment.n_q]
+    keys = [j for j in answer.ask.keys if j < experiment.n_k]
+    if len(queries) == 1:
+        over = f"{_counted(keys, 'key')} for '{token_text(experiment.tokens.tokens[queries[0]])}'"
+    elif len(keys) == 1:
+        over = f"{_counted(queries, 'query')} for key '{token_text(experiment.keys.tokens[keys[0]])}'"
+    else:
+        over = f"{_counted(queries, 'query')} × {_counted(keys, 'key')}"
+    left_out = f" ({answer.masked} masked left out)" if answer.masked else ""
+    return f"sum over {over}: {figure(answer.total, decimals)}{left_out}"
+
+
+def _tokens(experiment: Experiment, cell: tuple[int, int]) -> tuple[str, str]:
+    return token_text(experiment.tokens.tokens[cell[0]]), token_text(experiment.keys.tokens[cell[1]])
+
+
+def _counted(items: Collection[int], one: str) -> str:
+    many = "queries" if one == "query" else f"{one}s"
+    return f"{len(items)} {one if len(items) == 1 else many}"

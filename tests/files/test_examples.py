@@ -1,0 +1,47 @@
+"""The examples are found by name and are the experiments that their files describe."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from attn_gui import paths
+from attn_gui.files import examples
+from attn_gui.files.errors import FileError
+
+
+def test_order_of_the_dropdown() -> None:
+    names, files = examples.names(), examples.file_names()
+    assert names[0] == "Karina"
+    assert files == ["karina", "animal", "animal_one_head", "cat", "cat_one_head", "random_5x512", "translation"]
+    assert len(set(names)) == len(names) == len(list((paths.resources() / "examples").glob("*.json")))
+
+
+@pytest.mark.parametrize("index", range(7))
+def test_found_by_name_and_by_file_in_any_case(index: int) -> None:
+    name, stem = examples.names()[index], examples.file_names()[index]
+    assert examples.load(name).name == name
+    assert examples.load(stem.upper()).name == name
+    assert examples.load(name.swapcase()).name == name
+
+
+def test_an_unknown_name_says_which_there_are() -> None:
+    with pytest.raises(FileError, match="karina, animal, animal_one_head"):
+        examples.load("nobody")
+
+
+@pytest.mark.parametrize("stem", examples.file_names())
+def test_numbers_are_those_of_the_file(stem: str) -> None:
+    stored = json.loads((paths.resources() / "examples" / f"{stem}.json").read_bytes())
+    e = examples.load(stem).experiment
+    assert (e.variant.value, e.heads, e.n_q) == (stored["variant"], stored["heads"], len(stored["tokens"]["tokens"]))
+    assert e.weights is not None
+    if stored["source"]["kind"] == "weights":
+        np.testing.assert_array_equal(e.tokens.embeddings.array(), stored["tokens"]["embeddings"])
+        for name, table in e.weights.items():
+            np.testing.assert_array_equal(table.array(), stored["source"][name])
+    else:
+        np.testing.assert_array_equal(e.tokens.embeddings.array(), np.random.RandomState(0).standard_normal((5, 512)))
+        assert (e.d_k, e.d_v, e.weights.W_O is not None) == (64, 64, True)
