@@ -30,6 +30,7 @@ from attn_gui.model.asks import StageAsk
 from attn_gui.model.session import Session
 from attn_gui.views.bands import Bands
 from attn_gui.views.context import Context
+from attn_gui.views.fault_dialog import FaultDialog
 from attn_gui.views.look import Look
 from attn_gui.views.main_window import MainWindow, Services
 
@@ -96,7 +97,9 @@ def open_window(session: Session, profile: Path) -> MainWindow:
         Storage(worker, document, notices, settings), Recovery(worker, document, profile), Exports(worker, feed)
     )
     window = MainWindow(context, services)
-    faults.install(profile, window)
+    caught = faults.install(profile, window)
+    feed.failed.connect(caught.report_unexpected)
+    FaultDialog(context, caught, window)
     window.first_painted.connect(document.start)
     return window
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.compute.array_matrix import ArrayMatrix
+from attn_gui.compute.pooling import edges
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Matrix, Trace
@@ -25,16 +26,16 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     matrix = _matrix(trace, request)
     rows, columns = slice(*request.rows), slice(*request.columns)
     height, width = rows.stop - rows.start, columns.stop - columns.start
-    out = (min(height, request.size[0]), min(width, request.size[1]))
+    out = (max(1, min(height, request.size[0])), max(1, min(width, request.size[1])))
     exact = out == (height, width)
     if exact:
         values, allowed = matrix.block(rows, columns), matrix.allowed(rows, columns)
     else:
         values, allowed = matrix.pooled(rows, columns, out, request.pooling)
     low, high = _ends(matrix, request)
-    position = _positions(values, allowed, low, high, matrix, request)
-    # the index image is a whole number of LAST_COLOUR steps; NaN and infinities are set apart below
-    with np.errstate(invalid="ignore"):
+    # NaN and infinities are set apart below
+    with np.errstate(invalid="ignore", over="ignore"):
+        position = _positions(values, low, high, matrix, request)
         index = np.clip(position * LAST_COLOUR + 0.5, 0, LAST_COLOUR).astype(np.uint8)
     index[~np.isfinite(values)] = NON_FINITE
     index[~allowed] = MASKED
@@ -68,15 +69,24 @@ def _extent_without_first(matrix: Matrix) -> tuple[float, float]:
     return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
 
-def _positions(
-    values: Array, allowed: Array, low: float, high: float, matrix: Matrix, request: PictureRequest
-) -> Array:
+def _positions(values: Array, low: float, high: float, matrix: Matrix, request: PictureRequest) -> Array:
     """Where each value lies on the colour scale, 0 to 1."""
     if request.mapping == "row maximum":
-        tops = np.where(allowed, values, -np.inf).max(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(tops > 0, values / tops, 0.0)
+        tops = _row_maxima(matrix, slice(*request.rows), len(values))
+        return np.where(tops > 0, values / np.where(tops > 0, tops, 1), 0.0)
     if request.mapping == "log" and not request.diverging:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
-    return (values - np.float32(low)) * np.float32(1.0 / (high - low))
+        return (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
+    if 1e-30 < high - low < 1e30:
+        narrow = values.astype(np.float32, copy=False)  # enough for 254 colours
+        return (narrow - np.float32(low)) * np.float32(1.0 / (high - low))
+    # halves, because the largest number less the smallest would be infinite
+    return (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)
+
+
+def _row_maxima(matrix: Matrix, rows: slice, parts: int) -> Array:
+    """The largest finite allowed value of each of ``parts`` blocks of rows, over all columns: [parts, 1]."""
+    columns = slice(0, matrix.shape[1])
+    values = matrix.block(rows, columns)
+    usable = matrix.allowed(rows, columns) & np.isfinite(values)
+    tops = np.where(usable, values, -np.inf).max(axis=1)
+    return np.maximum.reduceat(tops, edges(len(tops), parts))[:, np.newaxis]

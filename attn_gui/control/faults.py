@@ -89,8 +89,14 @@ def install(profile: Path, parent: QObject) -> Faults:
     faults = Faults(directory, parent)
     hooks = _Hooks(faults.report)
     hooks.install()
-    parent.destroyed.connect(hooks.remove)
-    parent.destroyed.connect(_FatalLog(directory / "fatal.log").close)
+    fatal = _FatalLog(directory / "fatal.log")
+
+    # a closure keeps both alive, which a connected method of theirs would not
+    def end() -> None:
+        hooks.remove()
+        fatal.close()
+
+    parent.destroyed.connect(end)
     return faults
 
 

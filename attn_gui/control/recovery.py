@@ -78,11 +78,15 @@ class RecoveryFile:
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Unsaved work that somebody may want back: the experiment's name, and when it was kept (local time)."""
+    """Unsaved work that somebody may want back: the experiment's name, and when it was kept (local time).
+
+    ``put_aside`` tells work of this instance, which made room for other work that was restored.
+    """
 
     name: str
     time: datetime
     file: RecoveryFile
+    put_aside: bool = False
 
 
 class Recovery(QObject):
@@ -206,7 +210,7 @@ class Recovery(QObject):
         self._worker.cancel(KEEP)
         rest = [other for other in self.found if other is not left]
         if dirty:
-            rest.append(Left(present.named.name, datetime.now(), self._own))
+            rest.append(Left(present.named.name, datetime.now(), self._own, put_aside=True))
         else:
             self._own.close(keep=False)
         self._own = left.file

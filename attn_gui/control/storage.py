@@ -115,7 +115,7 @@ class Storage(QObject):
         self.saved.emit(path)
 
     def _on_failure(self, path: Path, what: str, error: BaseException) -> None:
-        self._notices.error(f"{path.name or path} was not {what}: {_reason(error)}", TOPIC)
+        self._notices.error(f"{path.name or path} was not {what}: {reason(error)}", TOPIC)
         self.failed.emit(path, error)
         if not isinstance(error, FileError | MemoryError):
             raise error
@@ -138,7 +138,8 @@ def _same_work(one: Session, other: Session) -> bool:
     return one.experiments is other.experiments and one.current == other.current
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """Why a file could not be read or written, for the end of a sentence that names the file."""
     if isinstance(error, FileError):
         place = f"{error.where}: " if error.where and error.where != "writing" else ""
         return f"{place}expected {error.expected}, received {error.received}"

@@ -52,7 +52,8 @@ def _source(e: Experiment) -> str:
 def _mask(e: Experiment) -> str:
     parameters = {name: value for name, value in rule_to_plain(e.rule).items() if name != "kind"}
     said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
-    painted = f", {len(e.painted.rectangles)} rectangles painted by hand" if e.painted else ""
+    count = len(e.painted.rectangles)
+    painted = f", {count} rectangle{'s' if count > 1 else ''} painted by hand" if count else ""
     return f"{e.rule.title}{f' ({said})' if said else ''}{painted}"
 
 

@@ -42,8 +42,8 @@ class Picture:
     """One finished image of a window.
 
     index: uint8 [h, w], 0..LAST_COLOUR from ``low`` to ``high``, MASKED or NON_FINITE.
-    values: what each cell of ``index`` stands for, [h, w]: exact where ``exact``, pooled otherwise; a masked cell
-    holds -inf for A and 0 for N.
+    values: what each cell of ``index`` stands for, [h, w]: exact where ``exact``, pooled otherwise. A masked cell holds
+    what the stage holds there (-inf for A_masked, 0 for N), a pooled one without any allowed cell 0.
     low, high: the values at the ends of the colour scale.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
@@ -54,9 +55,9 @@ class BlockActions(QObject):
         selected = self._selected()
         if not selected:
             return
-        rows, columns = cell_ranges.rows(selected), cell_ranges.columns(selected)
-        row_at, column_at = ({k: i for i, k in enumerate(keys)} for keys in (rows, columns))
-        cells = [[""] * len(columns) for _ in rows]
+        rows, columns = cell_ranges.row_runs(selected), cell_ranges.column_runs(selected)
+        row_at, column_at = ({k: i for i, k in enumerate(chain.from_iterable(runs))} for runs in (rows, columns))
+        cells = [[""] * len(column_at) for _ in row_at]
         for r in selected:
             left = column_at[r.left]
             for row, line in zip(r.rows, self._view.grid.cells(r.rows, r.columns), strict=True):

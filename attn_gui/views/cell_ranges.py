@@ -50,11 +50,21 @@ def around(selected: list[CellRange]) -> CellRange:
     )
 
 
-def rows(selected: list[CellRange]) -> list[int]:
-    """Rows with a selected cell, ascending."""
-    return sorted({row for r in selected for row in r.rows})
+def row_runs(selected: list[CellRange]) -> list[range]:
+    """Rows with a selected cell, ascending, as runs without a gap."""
+    return _runs([r.rows for r in selected])
 
 
-def columns(selected: list[CellRange]) -> list[int]:
-    """Columns with a selected cell, ascending."""
-    return sorted({column for r in selected for column in r.columns})
+def column_runs(selected: list[CellRange]) -> list[range]:
+    """Columns with a selected cell, ascending, as runs without a gap."""
+    return _runs([r.columns for r in selected])
+
+
+def _runs(pieces: list[range]) -> list[range]:
+    runs: list[range] = []
+    for piece in sorted(pieces, key=lambda p: p.start):
+        if runs and piece.start <= runs[-1].stop:
+            runs[-1] = range(runs[-1].start, max(runs[-1].stop, piece.stop))
+        else:
+            runs.append(piece)
+    return runs

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from attn_gui.views.export_dialog import ExportDialog
-
 if TYPE_CHECKING:
+    from attn_gui.views.export_dialog import ExportDialog
     from attn_gui.views.main_window import MainWindow
 
 SESSIONS = "attn_gui sessions (*.attn)"
@@ -97,6 +96,9 @@ class FileActions:
 
     def _show_export(self) -> None:
         if self.dialog is None:
+            # imported when first needed, like every dialog, so that the first window does not wait for it
+            from attn_gui.views.export_dialog import ExportDialog
+
             self.dialog = ExportDialog(self._context, self._window.services.exports, self._window)
         self.dialog.show()
         self.dialog.raise_()

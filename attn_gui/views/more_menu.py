@@ -77,7 +77,7 @@ class MorePanel(QFrame):
         context.document.changed.connect(lambda before, after: self._refresh())
         context.document.device_changed.connect(lambda name: self._refresh())
         context.settings.changed.connect(lambda name: self._refresh() if name == "decimals" else None)
-        self.devices.listed.connect(self._refresh)
+        self.devices.listed.connect(self._on_listed)
         self._refresh()
 
     def open(self) -> None:
@@ -159,6 +159,13 @@ class MorePanel(QFrame):
         self.biases_reason.setVisible(e.weights is None)
         with QSignalBlocker(self.decimals):
             self.decimals.setValue(self._context.settings.decimals)
+
+    def _on_listed(self) -> None:
+        self._refresh()
+        last: QWidget = self.precision
+        for following in (*self.device.buttons.values(), self.biases):
+            QWidget.setTabOrder(last, following)
+            last = following
 
     def _choose_scale(self, kind: str) -> None:
         self._custom = kind == "custom"

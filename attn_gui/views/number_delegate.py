@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from attn_gui.views.spreadsheet import SpreadsheetView
 
 PADDING = 8
+# what a column needs besides its text: padding and the grid line
+SPACE = 2 * PADDING + 2
 SELECTED_ALPHA = 56
 INDICATOR = 16
 

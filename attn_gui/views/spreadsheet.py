@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QRect, Qt
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView, QWidget
 
@@ -200,6 +200,10 @@ class SpreadsheetView(QTableView):
         super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.open_menu(event.globalPos())
+
+    def open_menu(self, at: QPoint) -> None:
+        """Open the context menu at a place of the screen."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self.blocks.actions() + ([None, *self.extra_actions] if self.extra_actions else []):
@@ -207,7 +211,7 @@ class SpreadsheetView(QTableView):
                 menu.addSeparator()
             else:
                 menu.addAction(action)
-        menu.popup(event.globalPos())
+        menu.popup(at)
 
     def _begins_edit(self, event: QKeyEvent) -> bool:
         """Whether a key is typed into the cell, and so is no shortcut of the window."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.control.document import Document
 from attn_gui.control.settings import Settings
+from attn_gui.files.numbers import cells as number_cells
 from attn_gui.files.numbers import text as number_text
 from attn_gui.model.edits import Side
 from attn_gui.model.experiment import Experiment
@@ -20,6 +22,7 @@ from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.clipboard import Block
 from attn_gui.views.figures import shown
 from attn_gui.views.grid import EDITABLE, NOWHERE, GridModel, Index
+from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.spans import Span, TableSpans
 from attn_gui.views.token_changes import Splice, changed_cells, changed_columns, changed_entries, changed_rows
 from attn_gui.views.token_writing import write_block
@@ -28,7 +31,6 @@ Role = Qt.ItemDataRole
 NAME = 0
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_SIGNS = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +142,7 @@ class TokenModel(GridModel):
         if self.is_pad(section):
             return "pad" if role == Role.DisplayRole else "Padding: marked tokens are masked as keys"
         name = self._shown.sequence.dimension_name(section - 1)
-        return name if role == Role.DisplayRole else f"{name} (double-click to rename)"
+        return name if role == Role.DisplayRole else f"<span>{escape(name)} (double-click to rename)</span>"
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         if role == Role.CheckStateRole and index.isValid() and self.is_pad(index.column()):
@@ -150,6 +152,21 @@ class TokenModel(GridModel):
 
     def cleared(self, column: int) -> str | None:
         return None if column == NAME else "0"
+
+    def cells(self, rows: range, columns: range) -> list[list[str]]:
+        if self._shown is None:
+            return []
+        sequence, width = self._shown.sequence, self.width
+        numbers = sequence.embeddings.rows(rows.start, rows.stop)
+        first, last = max(1, columns.start), min(columns.stop, width + 1)
+        block = []
+        for row, values in zip(rows, numbers, strict=True):
+            line = [sequence.tokens[row]] if NAME in columns else []
+            line += [text.decode() for text in number_cells(values[first - 1 : last - 1], Precision.FLOAT64)]
+            if self.has_pad and width + 1 in columns:
+                line.append("1" if self._shown.pad[row] else "0")
+            block.append(line)
+        return block
 
     def write(self, row: int, column: int, block: Block, label: str) -> None:
         before = self._document.experiment
@@ -249,8 +266,10 @@ class TokenModel(GridModel):
 
 
 def _name_data(name: str, role: int) -> str | None:
-    if role in (Role.DisplayRole, Role.ToolTipRole):
-        return name.translate(_SIGNS)
+    if role == Role.DisplayRole:
+        return token_text(name)
+    if role == Role.ToolTipRole:
+        return f"<span>{escape(token_text(name))}</span>"  # a token may look like markup, which Qt would follow
     if role == Role.EditRole:
         return name
     return f"token {name}" if role == Role.AccessibleTextRole else None

@@ -18,7 +18,7 @@ def main() -> int:
     from PySide6.QtGui import QPaintEvent
     from PySide6.QtWidgets import QApplication, QMainWindow
 
-    class BareWindow(QMainWindow):
+    class Plot(pg.PlotWidget):  # it covers the window, which itself has nothing to paint
         def paintEvent(self, event: QPaintEvent) -> None:
             super().paintEvent(event)
             QTimer.singleShot(0, report)
@@ -29,11 +29,11 @@ def main() -> int:
 
     application = QApplication(["bare"])
     application.setStyle("Fusion")
-    plot = pg.PlotWidget()
+    plot = Plot()
     image = pg.ImageItem(axisOrder="row-major")
     image.setImage(np.zeros((5, 5), np.float32), levels=(0.0, 1.0))
     plot.addItem(image)
-    window = BareWindow()
+    window = QMainWindow()
     window.setCentralWidget(plot)
     window.resize(1280, 720)
     window.show()

@@ -27,7 +27,7 @@ BLOCKS = st.sampled_from([1, 7, 20, 1 << 19])
 
 
 def traced(e: Experiment, block_cells: int) -> DenseTrace:
-    with patch("attn_gui.compute.trace.BLOCK_CELLS", block_cells):
+    with patch("attn_gui.compute.dense.BLOCK_CELLS", block_cells):
         return trace(e)
 
 
@@ -179,7 +179,7 @@ def test_softcap_keeps_scores_within_its_bound() -> None:
 
 def test_steps_tell_the_part_done_and_end_with_all_of_it() -> None:
     e = Experiment.from_tokens("abcdef", np.eye(6), heads=2)
-    with patch("attn_gui.compute.trace.BLOCK_CELLS", 12):
+    with patch("attn_gui.compute.dense.BLOCK_CELLS", 12):
         steps = trace_steps(e)
         parts = []
         while True:

@@ -7,13 +7,11 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from attn_gui.control import recovery as recovery_module
@@ -27,11 +25,11 @@ from attn_gui.model.edits import rename_tokens
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
 
-# an instance of its own: edits, tells when its work is on disk, and goes on until it is killed or told to quit
+# An instance of its own: edits, tells when its work is on disk, and goes on until it is killed or told to end.
 INSTANCE = """
-import sys
+import sys, threading
 from pathlib import Path
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, QMetaObject, Qt, QTimer
 from attn_gui.control.document import Document
 from attn_gui.control.feed import Feed
 from attn_gui.control.recovery import Recovery
@@ -49,22 +47,444 @@ recovery = Recovery(worker, document, profile)
 document.apply("Rename", rename_tokens(e, "tokens", [0], [token]))
 
 def tell():
-    if list(profile.glob("recovery/*/unsaved.attn")):
-        print("kept", flush=True)
+    if recovery._own.path.exists():
         polling.stop()
+        print("kept", flush=True)
 
 polling = QTimer()
 polling.timeout.connect(tell)
 polling.start(20)
 
-def follow():
+def end():
     if sys.stdin.readline():
-        application.postEvent  # the loop below is asked from this thread by a queued call
-        QTimer.singleShot(0, application, application.quit)
+        QMetaObject.invokeMethod(application, "quit", Qt.ConnectionType.QueuedConnection)
 
-import threading
-threading.Thread(target=follow, daemon=True).start()
+threading.Thread(target=end, daemon=True).start()
 application.exec()
 recovery.close()
 worker.close()
 """
+
+
+class Instance:
+    """Another running attn_gui whose edit of the first token to ``token`` is on disk."""
+
+    def __init__(self, profile: Path, name: str, token: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", INSTANCE, str(profile), name, token],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "kept\n"
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def end(self) -> int:
+        self._process.communicate("end\n", timeout=20)
+        return self._process.returncode
+
+
+class Window:
+    """What this process has of a window: a document and its recovery."""
+
+    def __init__(self, profile: Path, name: str = "Karina") -> None:
+        self.worker = Worker()
+        e = Experiment.from_tokens(["karina", "is"], [[1.0, 0.0], [0.0, 1.0]])
+        self.document = Document(Session((NamedExperiment(name, e),)), Feed(self.worker))
+        self.recovery = Recovery(self.worker, self.document, profile)
+
+    def edit(self, token: str) -> None:
+        changed = rename_tokens(self.document.experiment, "tokens", [0], [token])
+        self.document.apply("Rename", changed)
+
+    @property
+    def token(self) -> str:
+        return self.document.experiment.tokens.tokens[0]
+
+    def close(self) -> None:
+        self.recovery.close()
+        self.worker.close()
+
+    def abandon(self) -> None:
+        """As good as killed: nothing is tidied away, but the lock is let go, as the system does for the dead."""
+        self.recovery._timer.stop()
+        self.worker.close()
+        self.recovery._own.close(keep=True)
+
+
+@pytest.fixture
+def instances(profile: Path) -> Iterator[Callable[..., Instance]]:
+    made: list[Instance] = []
+
+    def start(name: str, token: str) -> Instance:
+        made.append(Instance(profile, name, token))
+        return made[-1]
+
+    yield start
+    for instance in made:
+        instance.kill()
+
+
+@pytest.fixture
+def windows(qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Window]]:
+    monkeypatch.setattr(recovery_module, "DELAY_MS", 10)
+    made: list[Window] = []
+
+    def open_window(name: str = "Karina") -> Window:
+        made.append(Window(profile, name))
+        return made[-1]
+
+    yield open_window
+    for window in made:
+        window.worker.close()
+
+
+def kept(profile: Path) -> list[Path]:
+    return sorted(profile.glob("recovery/*/unsaved.attn"))
+
+
+def kept_tokens(profile: Path) -> list[str]:
+    return sorted(session_file.load(path).experiment.tokens.tokens[0] for path in kept(profile))
+
+
+def search(window: Window, qtbot: QtBot) -> tuple[Left, ...]:
+    with qtbot.waitSignal(window.recovery.found_changed):
+        window.recovery.search()
+    return window.recovery.found
+
+
+def test_a_killed_instance_is_recovered(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "edited").kill()
+    window = windows("Example")
+    (left,) = search(window, qtbot)
+    assert left.name == "Karina"
+    assert abs((datetime.now() - left.time).total_seconds()) < 60
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(left)
+    assert window.token == "edited"
+    assert window.document.session.named.name == "Karina"
+    assert (window.document.dirty, window.document.path) == (True, None)
+    assert window.recovery.found == ()
+    # it stays on disk until it has been saved somewhere else
+    assert kept_tokens(profile) == ["edited"]
+    window.document.saved(profile / "elsewhere.attn")
+    qtbot.waitUntil(lambda: kept(profile) == [])
+    window.close()
+
+
+def test_an_instance_that_ends_in_good_order_leaves_nothing(instances: Callable[..., Instance], profile: Path) -> None:
+    assert instances("Karina", "edited").end() == 0
+    assert list((profile / "recovery").iterdir()) == []
+
+
+def test_what_a_live_instance_has_is_left_alone(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    live, dead = instances("Live", "live"), instances("Dead", "dead")
+    dead.kill()
+    window = windows()
+    (left,) = search(window, qtbot)
+    assert left.name == "Dead"
+    window.recovery.discard(left)
+    window.close()
+    assert kept_tokens(profile) == ["live"]
+    assert live.end() == 0
+    assert kept(profile) == []
+
+
+def test_two_instances_do_not_both_offer_the_same_work(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "edited").kill()
+    first, second = windows(), windows()
+    assert len(search(first, qtbot)) == 1
+    assert search(second, qtbot) == ()
+    first.close()
+    # not decided on, so it is offered once more
+    assert [left.name for left in search(second, qtbot)] == ["Karina"]
+    second.close()
+    assert kept_tokens(profile) == ["edited"]
+
+
+def test_work_that_was_restored_survives_a_second_kill(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot
+) -> None:
+    instances("Karina", "edited").kill()
+    window = windows()
+    (left,) = search(window, qtbot)
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(left)
+    window.abandon()
+    again = windows()
+    assert [left.name for left in search(again, qtbot)] == ["Karina"]
+    again.close()
+
+
+def test_the_newest_comes_first(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+    for name, age in (("older", 7200), ("newest", 0), ("oldest", 9000)):
+        window = windows(name)
+        window.edit("edited")
+        qtbot.waitUntil(lambda window=window: window.recovery._own.path.exists())
+        window.abandon()
+        then = datetime.now().timestamp() - age
+        os.utime(window.recovery._own.path, (then, then))
+    window = windows()
+    assert [left.name for left in search(window, qtbot)] == ["newest", "older", "oldest"]
+    window.close()
+
+
+def test_restoring_over_unsaved_work_exchanges_the_two(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "left").kill()
+    window = windows("Present")
+    (left,) = search(window, qtbot)
+    window.edit("present")
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(left)
+    assert window.token == "left"
+    (other,) = window.recovery.found
+    assert other.name == "Present"
+    assert kept_tokens(profile) == ["left", "present"]
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(other)
+    assert window.token == "present"
+    assert window.document.dirty
+    window.close()
+    # the person had the choice between saving and not; what was left before is still there
+    assert kept_tokens(profile) == ["left"]
+
+
+def test_an_edit_while_work_is_being_restored_is_not_lost(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "left").kill()
+    window = windows("Present")
+    (left,) = search(window, qtbot)
+    held = threading.Event()
+
+    def wait() -> Iterator[float]:
+        held.wait(10)
+        yield 1.0
+
+    window.worker.submit("held", wait, Priority.ASK)
+    window.recovery.restore(left)
+    window.edit("typed meanwhile")
+    with qtbot.waitSignal(window.document.path_changed):
+        held.set()
+    assert window.token == "left"
+    assert kept_tokens(profile) == ["left", "typed meanwhile"]
+    window.close()
+
+
+def test_discarded_work_is_gone(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "edited").kill()
+    window = windows()
+    (left,) = search(window, qtbot)
+    with qtbot.waitSignal(window.recovery.found_changed):
+        window.recovery.discard(left)
+    assert window.recovery.found == ()
+    window.close()
+    assert list((profile / "recovery").iterdir()) == []
+
+
+def test_a_clean_document_keeps_nothing(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+    window = windows()
+    window.edit("edited")
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["edited"])
+    window.document.undo_stack.undo()
+    qtbot.waitUntil(lambda: kept(profile) == [])
+    window.document.undo_stack.redo()
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["edited"])
+    window.document.saved(profile / "elsewhere.attn")
+    qtbot.waitUntil(lambda: kept(profile) == [])
+    window.close()
+
+
+def test_a_burst_of_edits_does_not_put_it_off(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery_module, "DELAY_MS", 150)
+    window = windows()
+    for index in range(12):
+        window.edit(f"edit {index}")
+        qtbot.wait(25)
+    assert kept(profile)
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["edit 11"])
+    window.close()
+
+
+def test_what_was_kept_is_not_written_again(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+    window = windows()
+    window.edit("edited")
+    qtbot.waitUntil(lambda: bool(kept(profile)))
+    qtbot.waitUntil(lambda: not window.worker.busy)
+    before = kept(profile)[0].stat().st_ino
+    window.document.keep_view(stage="N")
+    window.edit("other")
+    window.document.undo_stack.undo()
+    qtbot.wait(100)
+    assert kept(profile)[0].stat().st_ino == before
+    window.close()
+
+
+def test_trimming_the_history_does_not_touch_what_is_kept(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    window = windows()
+    window.edit("edited")
+    qtbot.waitUntil(lambda: bool(kept(profile)))
+    window.document._forget_oldest()
+    qtbot.wait(100)
+    assert kept_tokens(profile) == ["edited"]
+    window.close()
+
+
+def test_a_damaged_file_is_put_aside(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "edited").kill()
+    instances("Whole", "whole").kill()
+    (damaged,) = (path for path in kept(profile) if session_file.load(path).named.name == "Karina")
+    half = damaged.read_bytes()[:100]
+    damaged.write_bytes(half)
+    window = windows()
+    with qtbot.waitSignal(window.recovery.damaged) as told:
+        found = search(window, qtbot)
+    assert [left.name for left in found] == ["Whole"]
+    assert told.args is not None
+    path, error = told.args
+    assert path.parent == profile / "recovery" / "damaged"
+    assert path.read_bytes() == half
+    assert isinstance(error, FileError)
+    window.close()
+    # and is not come upon again
+    again = windows()
+    with qtbot.assertNotEmitted(again.recovery.damaged):
+        assert [left.name for left in search(again, qtbot)] == ["Whole"]
+    again.close()
+
+
+def test_work_damaged_after_it_was_found_stays_where_it_is(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "edited").kill()
+    window = windows()
+    (left,) = search(window, qtbot)
+    left.file.path.write_bytes(b"PK")
+    with qtbot.waitSignal(window.recovery.restore_failed) as told:
+        window.recovery.restore(left)
+    assert told.args is not None
+    assert isinstance(told.args[1], FileError)
+    assert window.token == "karina"
+    assert not window.document.dirty
+    assert window.recovery.found == (left,)
+    window.close()
+
+
+def test_a_full_disk_is_said_once_and_tried_again(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery_module, "RETRY_MS", 50)
+    window = windows()
+    failures: list[BaseException] = []
+    window.recovery.failed.connect(failures.append)
+    full = True
+    real = os.fsync
+    attempts = 0
+
+    def fsync(descriptor: int) -> None:
+        nonlocal attempts
+        attempts += 1
+        if full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    window.edit("edited")
+    qtbot.waitUntil(lambda: attempts >= 3)
+    assert [str(error) for error in failures if "a full disk" in str(error)] == [str(failures[0])]
+    assert len(failures) == 1
+    assert kept(profile) == []
+    assert list(profile.rglob("*.tmp")) == []
+    full = False
+    with qtbot.waitSignal(window.recovery.mended):
+        pass
+    assert kept_tokens(profile) == ["edited"]
+    window.close()
+
+
+def test_restoring_with_a_full_disk_loses_neither(
+    instances: Callable[..., Instance],
+    windows: Callable[..., Window],
+    qtbot: QtBot,
+    profile: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instances("Karina", "left").kill()
+    window = windows("Present")
+    (left,) = search(window, qtbot)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    window.edit("present")
+    with qtbot.waitSignal(window.recovery.restore_failed):
+        window.recovery.restore(left)
+    assert window.token == "present"
+    assert window.document.dirty
+    assert window.recovery.found == (left,)
+    assert kept_tokens(profile) == ["left"]
+    window.close()
+
+
+def test_a_profile_that_cannot_be_written_does_not_stop_the_program(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    profile.write_text("a file where the folder should be")
+    window = windows()
+    assert search(window, qtbot) == ()
+    with qtbot.waitSignal(window.recovery.failed) as told:
+        window.edit("edited")
+    assert told.args is not None
+    assert isinstance(told.args[0], FileError)
+    assert window.token == "edited"
+    window.close()
+
+
+def test_closing_waits_for_a_write_and_leaves_nothing(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing = threading.Event()
+    real = os.fsync
+
+    def slow(descriptor: int) -> None:
+        writing.set()
+        threading.Event().wait(0.1)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    window = windows()
+    window.edit("edited")
+    qtbot.waitUntil(writing.is_set)
+    window.close()
+    assert list((profile / "recovery").iterdir()) == []
+
+
+def test_only_the_person_may_read_it(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+    if os.name != "posix":
+        pytest.skip("permissions of POSIX")
+    window = windows()
+    window.edit("edited")
+    qtbot.waitUntil(lambda: bool(kept(profile)))
+    assert (profile / "recovery").stat().st_mode & 0o077 == 0
+    window.close()

@@ -179,9 +179,7 @@ def test_going_on_editing_while_a_file_is_read_keeps_the_edit(
     assert desk.first_token == "typed meanwhile"
 
 
-def test_a_lone_experiment_opens_without_becoming_the_file_to_save_to(
-    desk: Desk, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_a_lone_experiment_opens_without_becoming_the_file_to_save_to(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "experiment.json"
     path.write_bytes(dumps(to_plain(session_of("exported").named)))
     with qtbot.waitSignal(desk.storage.opened):
@@ -270,9 +268,7 @@ def test_where_nothing_can_be_written(desk: Desk, qtbot: QtBot, tmp_path: Path, 
     assert words in desk.error
 
 
-def test_a_folder_without_permission(
-    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_without_permission(desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: object, flags: int, *mode: int) -> int:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 

@@ -42,10 +42,15 @@ def test_the_new_content_appears_at_the_end(old: Path) -> None:
     assert list(old.parent.glob(".*")) == []
 
 
-def test_an_error_leaves_the_old_file_and_nothing_else(old: Path) -> None:
-    with pytest.raises(ZeroDivisionError), replacing(old) as file:
+def write_half(path: Path) -> NoReturn:
+    with replacing(path) as file:
         file.write(b"new")
         raise ZeroDivisionError
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(old: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        write_half(old)
     assert old.read_bytes() == b"old"
     assert [path.name for path in old.parent.iterdir() if path.is_file()] == ["kept.txt"]
 

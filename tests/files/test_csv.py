@@ -152,7 +152,9 @@ def test_half_a_surrogate_pair_is_named(tmp_path: Path) -> None:
 
 
 GOOD_MATRIX = b"query,a,b\r\nq,1,2\r\nr,3,4\r\n"
-GOOD_LONG = b"head,query_index,query,key_index,key,value\r\n1,1,q,1,a,1\r\n1,1,q,2,b,2\r\n2,1,q,1,a,3\r\n2,1,q,2,b,4\r\n"
+GOOD_LONG = (
+    b"head,query_index,query,key_index,key,value\r\n1,1,q,1,a,1\r\n1,1,q,2,b,2\r\n2,1,q,1,a,3\r\n2,1,q,2,b,4\r\n"
+)
 
 
 def test_what_a_spreadsheet_saved_again_is_read(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import from_place, read, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
-from attn_gui.model.experiment import Experiment
+from attn_gui.model.experiment import Experiment, FromTokens
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.tokens import TokenSequence
@@ -34,14 +34,10 @@ def karina() -> dict[str, Any]:
     """A small experiment as plain values, to be spoiled."""
     X = [[1.0, 0.0], [0.0, 1.0], [0.5, 1.0]]
     weights = Weights.of(np.eye(2), np.eye(2), np.eye(2), b_Q=[0.5, -0.25])
-    experiment = Experiment(TokenSequence.of(["karina", "is", "store"], X, pad=[False, False, True]), _source(weights))
+    experiment = Experiment(
+        TokenSequence.of(["karina", "is", "store"], X, pad=[False, False, True]), FromTokens(weights)
+    )
     return json.loads(dumps(to_plain(NamedExperiment("Karina", experiment, "A note."))))
-
-
-def _source(weights: Weights) -> Any:
-    from attn_gui.model.experiment import FromTokens
-
-    return FromTokens(weights)
 
 
 @given(named_experiments())
@@ -70,7 +66,7 @@ def test_every_field_of_an_experiment_is_stored() -> None:
 
 def test_the_text_has_a_matrix_row_per_line() -> None:
     lines = dumps(karina()).decode().splitlines()
-    assert '      [0.5, 1.0]' in lines
+    assert "      [0.5, 1.0]" in lines
     assert '    "b_Q": [0.5, -0.25],' in lines
     assert '    "tokens": ["karina", "is", "store"],' in lines
     assert '    "columns": {' in lines
@@ -141,7 +137,7 @@ for _ in range(5):
         ("tokens.tokens", ["a"], "tokens: embeddings", "one row for each of 1 tokens"),
         ("tokens.tokens", [], "tokens: tokens", "at least 1 token"),
         ("tokens.embeddings.1", [1.0], "tokens.embeddings[1]", "2 entries, as in the first, received 1"),
-        ("tokens.embeddings.1.0", "one", "tokens.embeddings[1][0]", "a number, received \"one\""),
+        ("tokens.embeddings.1.0", "one", "tokens.embeddings[1][0]", 'a number, received "one"'),
         ("tokens.embeddings.1.0", True, "tokens.embeddings[1][0]", "a number"),
         ("tokens.embeddings.1.0", 10**400, "tokens.embeddings[1][0]", "a finite number"),
         ("tokens.embeddings.1.0", [1.0], "tokens.embeddings[1][0]", "a number, received a list of 1"),

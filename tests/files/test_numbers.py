@@ -87,7 +87,7 @@ def test_one_number_is_written_as_in_a_row(precision: Precision) -> None:
 def test_float64_reads_back_in_as_few_digits_as_repr(row: np.ndarray[Any, Any]) -> None:
     texts = numbers.row_text(row, Precision.FLOAT64).decode().split(",")
     np.testing.assert_array_equal(np.array([float(text) for text in texts]), row)
-    assert [math.copysign(1, float(t)) for t in texts if t != "nan"] == np.sign(np.copysign(1, row[~np.isnan(row)])).tolist()
+    assert [text[0] == "-" for text in texts if text != "nan"] == np.signbit(row[~np.isnan(row)]).tolist()
     for text, value in zip(texts, row.tolist(), strict=True):
         if math.isfinite(value):
             assert digits(text) == digits(repr(value))

@@ -156,7 +156,7 @@ def test_an_error_while_saving_keeps_the_old_file(saved: Path, monkeypatch: pyte
 
 def test_a_file_cut_anywhere_is_refused(saved: Path) -> None:
     data = saved.read_bytes()
-    for length in [*range(0, 200), *range(200, len(data), 37), *range(len(data) - 200, len(data))]:
+    for length in [*range(200), *range(200, len(data), 37), *range(len(data) - 200, len(data))]:
         saved.write_bytes(data[:length])
         refused(saved)
 
@@ -256,7 +256,8 @@ def test_a_bomb_in_the_manifest(saved: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_entry_larger_than_it_says(saved: Path) -> None:
     """The sizes of the directory are what is read, whatever the packed data would unpack to."""
-    rewrite(saved, members(saved) | {"session.json": members(saved)["session.json"] + b" " * 9999}, zipfile.ZIP_DEFLATED)
+    parts = members(saved)
+    rewrite(saved, parts | {"session.json": parts["session.json"] + b" " * 9999}, zipfile.ZIP_DEFLATED)
     data = bytearray(saved.read_bytes())
     at = data.rfind(b"session.json") - 46
     size = struct.unpack_from("<I", data, at + 24)[0]

@@ -23,9 +23,7 @@ def experiment(heads: int, kv_heads: int, d_k: int, d_v: int, biases: bool, seed
         "linear", d_model, d_model, heads, seed=seed, kv_heads=kv_heads, d_k=d_k, d_v=d_v, biases=biases
     )
     X = random.standard_normal((4, d_model))
-    return Experiment.from_tokens(
-        "abcd", X, weights, heads=heads, kv_heads=kv_heads, precision=Precision.FLOAT64
-    )
+    return Experiment.from_tokens("abcd", X, weights, heads=heads, kv_heads=kv_heads, precision=Precision.FLOAT64)
 
 
 def tables(e: Experiment) -> Weights:
@@ -33,7 +31,9 @@ def tables(e: Experiment) -> Weights:
     return e.weights
 
 
-shapes = st.tuples(st.sampled_from([(1, 1), (2, 1), (4, 2), (3, 3)]), st.integers(1, 4), st.integers(1, 4), st.booleans())
+shapes = st.tuples(
+    st.sampled_from([(1, 1), (2, 1), (4, 2), (3, 3)]), st.integers(1, 4), st.integers(1, 4), st.booleans()
+)
 
 
 @given(shapes, st.integers(1, 6), st.integers(1, 6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QImage, QPainter, QPaintEvent, QResizeEvent
@@ -21,8 +22,10 @@ from attn_gui.views.look import number_font
 # the largest cell, and what labels need
 CELL_WIDTH, CELL_HEIGHT = 72, 28
 LABEL_WIDTH, LABEL_HEIGHT = 40, 15
-STRIP = 96
+NARROWEST_STRIP, WIDEST_STRIP = 48, 112
+MEASURED = 64
 PADDING = 8
+POINT = QSize(1, 1)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class ArrayPicture(QWidget):
         self._picture: Picture | None = None
         self._layout = Layout("query", "dimension", (), ())
         self._image = QImage()
+        self._strip = NARROWEST_STRIP
+        self._label_width = LABEL_WIDTH
         self.setMinimumSize(160, 80)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setFont(number_font())
@@ -62,7 +67,14 @@ class ArrayPicture(QWidget):
 
     def show_picture(self, picture: Picture, layout: Layout) -> None:
         self._picture, self._layout = picture, layout
+        self._strip = max(NARROWEST_STRIP, min(_longest(self, layout.rows) + PADDING, WIDEST_STRIP))
+        self._label_width = max(LABEL_WIDTH, min(_longest(self, layout.columns) + PADDING, WIDEST_STRIP))
         self._colour()
+
+    def forget(self) -> None:
+        """Show nothing."""
+        self._picture = None
+        self.update()
 
     def place(self) -> Place | None:
         """Where the cells are, None without any."""
@@ -102,13 +114,19 @@ class ArrayPicture(QWidget):
         metrics = QFontMetrics(self.font())
         step = stride(place.cell_height, LABEL_HEIGHT)
         for row in range(0, len(self._layout.rows), step):
-            room = QRectF(0, place.image.top() + row * place.cell_height, STRIP - PADDING, place.cell_height * step)
-            text = metrics.elidedText(token_text(self._layout.rows[row]), Qt.TextElideMode.ElideRight, int(room.width()))
+            room = QRectF(
+                0, place.image.top() + row * place.cell_height, self._strip - PADDING, place.cell_height * step
+            )
+            text = metrics.elidedText(
+                token_text(self._layout.rows[row]), Qt.TextElideMode.ElideRight, int(room.width())
+            )
             middle = Qt.AlignmentFlag.AlignVCenter if step == 1 else Qt.AlignmentFlag.AlignTop
             painter.drawText(room, middle | Qt.AlignmentFlag.AlignRight, text)
-        step = stride(place.cell_width, LABEL_WIDTH)
+        step = stride(place.cell_width, self._label_width)
         for column in range(0, len(self._layout.columns), step):
             room = QRectF(place.image.left() + column * place.cell_width, 0, place.cell_width * step, HEADER)
+            if step > 1 and room.right() > self.width():
+                continue
             text = metrics.elidedText(self._layout.columns[column], Qt.TextElideMode.ElideRight, int(room.width()))
             side = Qt.AlignmentFlag.AlignHCenter if step == 1 else Qt.AlignmentFlag.AlignLeft
             painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
@@ -119,7 +137,8 @@ class ArrayPicture(QWidget):
             if text is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), text, self, QRect(event.pos(), QSize(1, 1)))
+                # a token may look like markup
+                QToolTip.showText(event.globalPos(), f"<span>{escape(text)}</span>", self, QRect(event.pos(), POINT))
             return True
         return super().event(event)
 
@@ -128,7 +147,7 @@ class ArrayPicture(QWidget):
         self.resized.emit()
 
     def _area(self) -> QRectF:
-        return QRectF(STRIP, HEADER, max(1, self.width() - STRIP), max(1, self.height() - HEADER))
+        return QRectF(self._strip, HEADER, max(1, self.width() - self._strip), max(1, self.height() - HEADER))
 
     def _colour(self) -> None:
         if self._picture is not None:
@@ -156,3 +175,10 @@ class ArrayPicture(QWidget):
                 painter.setPen(ink[index])
                 painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, shown(value, style.decimals))
         painter.setFont(self.font())
+
+
+def _longest(widget: QWidget, labels: tuple[str, ...]) -> int:
+    """Pixels that the longest of ``labels`` needs."""
+    metrics = QFontMetrics(widget.font())
+    candidates = sorted(set(labels), key=len)[-MEASURED:]
+    return max((metrics.horizontalAdvance(token_text(label)) for label in candidates), default=0)

@@ -55,9 +55,7 @@ class HeadGrid(QListView):
         near = self.viewport().rect().adjusted(0, -TILE.height(), 0, TILE.height())
         model = self._heads
         return [
-            model.head(row)
-            for row in range(model.rowCount())
-            if self.visualRect(model.index(row)).intersects(near)
+            model.head(row) for row in range(model.rowCount()) if self.visualRect(model.index(row)).intersects(near)
         ]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -92,8 +90,7 @@ class HeadDelegate(QStyledItemDelegate):
     ) -> None:
         theme = self._look.theme
         head = self._model.head(index.row())
-        # PySide's stubs lack the fields of the option
-        state, whole = option.state, QRect(option.rect.topLeft(), TILE)  # type: ignore[attr-defined]
+        state, whole = option.state, QRect(option.rect.topLeft(), TILE)
         opened = self._model.is_open(head)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -16,7 +16,9 @@ class Segments(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, look: Look, name: str, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, look: Look, name: str, choices: Sequence[tuple[str, str]], parent: QWidget | None = None
+    ) -> None:
         """``choices``: (value, text); ``name`` is what a screen reader says of the whole."""
         super().__init__(parent)
         self.setAccessibleName(name)
@@ -29,6 +31,7 @@ class Segments(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
         self._group.idClicked.connect(lambda index: self.chosen.emit(self._values[index]))
+        self._group.buttonToggled.connect(_reached_by_tab)
         look.changed.connect(self._dress)
         self._dress()
         self.offer(choices)
@@ -87,7 +90,7 @@ class _Segment(QToolButton):
         self.setText(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         before = self.group().checkedId()
@@ -95,3 +98,8 @@ class _Segment(QToolButton):
         # the arrow keys check a neighbour without a click
         if self.group().checkedId() != before:
             self.group().idClicked.emit(self.group().checkedId())
+
+
+def _reached_by_tab(button: QAbstractButton, down: bool) -> None:
+    """Qt itself lets Tab go to the button of a group that had the focus last, which need not be the one that is down."""
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus if down else Qt.FocusPolicy.NoFocus)

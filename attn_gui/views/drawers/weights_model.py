@@ -13,11 +13,9 @@ from attn_gui.model.precision import Precision
 from attn_gui.views.clipboard import Block, read_numbers
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.weights_part import WeightsPart
-from attn_gui.views.figures import common_decimals, shown
+from attn_gui.views.figures import shown
 from attn_gui.views.grid import NOWHERE, GridModel, Index
-
-# of larger tables the decimals are not measured, which would take longer than a key press
-MEASURED_CELLS = 1 << 14
+from attn_gui.views.spans import TableSpans
 
 
 class WeightsModel(GridModel):
@@ -29,7 +27,8 @@ class WeightsModel(GridModel):
         self.part: WeightsPart | None = None
         self.bound = 0.0
         self._decimals = 1
-        context.settings.changed.connect(lambda name: self._measure() if name == "decimals" else None)
+        self._spans = TableSpans()
+        context.settings.changed.connect(self._on_setting)
 
     def show_part(self, part: WeightsPart | None) -> None:
         """Show ``part``; the same cells of a later experiment keep selection and editor."""
@@ -42,6 +41,7 @@ class WeightsModel(GridModel):
         elif part is not None:
             self.part = part
             self._measure()
+            self._say_all_changed()
             for orientation, count in ((Qt.Orientation.Horizontal, now[3]), (Qt.Orientation.Vertical, now[2])):
                 self.headerDataChanged.emit(orientation, 0, count - 1)
 
@@ -103,15 +103,20 @@ class WeightsModel(GridModel):
         experiment = set_weight_cells(self._context.document.experiment, part.name, rows, columns, values)
         self._context.document.apply(f"{label} in {part.name}", experiment)
 
+    def _on_setting(self, name: str) -> None:
+        if name == "decimals" and self.part is not None:
+            self._measure()
+            self._say_all_changed()
+
     def _measure(self) -> None:
         if self.part is None:
             return
-        values, most = self.part.values, self._context.settings.decimals
-        self._decimals = common_decimals(values, most) if values.size <= MEASURED_CELLS else most
-        finite = np.abs(values[np.isfinite(values)])
-        self.bound = float(finite.max()) if finite.size else 0.0
-        if values.size:
-            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
+        span = self._spans.of(self.part.table, self._context.settings.decimals)
+        self._decimals = span.decimals
+        self.bound = max(-span.low, span.high)
+
+    def _say_all_changed(self) -> None:
+        self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
     @staticmethod
     def _layout(part: WeightsPart | None) -> tuple[str, int | None, int, int]:

@@ -86,8 +86,10 @@ class WeightsPart:
 
     def column_name(self, column: int) -> str:
         letter = LETTERS[self.name[-1]]
-        return f"{letter}{column + 1}" if self.by_rows or self.groups == 1 else self._numbered(
-            letter, self.columns[column]
+        return (
+            f"{letter}{column + 1}"
+            if self.by_rows or self.groups == 1
+            else self._numbered(letter, self.columns[column])
         )
 
     def boundaries(self) -> range:

@@ -18,7 +18,7 @@ TINT = 72
 
 
 class WeightsView(SpreadsheetView):
-    """Positive and negative numbers are tinted from the diverging scale, up to the largest magnitude in sight."""
+    """Positive and negative numbers are tinted from the diverging scale, up to the largest magnitude of the table."""
 
     def __init__(self, context: Context, model: WeightsModel, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)

@@ -1,0 +1,1 @@
+"""Heatmaps: one image for a matrix, and everything that is read off it."""

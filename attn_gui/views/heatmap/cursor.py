@@ -11,7 +11,7 @@ from attn_gui.views.theme import Theme
 
 # an outline around a smaller cell would hide it
 SMALLEST_OUTLINE = 8
-CROSS_OPACITY = 0.28
+CROSS_OPACITY = 0.6
 ORDER = 10
 
 
@@ -19,7 +19,7 @@ class Cursor:
     """Rectangles that are moved about, above everything else in the heatmap; each repaints only where it lies."""
 
     def __init__(self) -> None:
-        self._cross = [_bar(ORDER), _bar(ORDER)]  # the hovered row and column
+        self._cross = [_frame(ORDER), _frame(ORDER)]  # around the hovered row and column
         self._band = [_bar(ORDER + 1), _bar(ORDER + 1)]  # the upper and the lower edge of the selected row
         self._halo, self._outline = _frame(ORDER + 2), _frame(ORDER + 3)
         self.items: list[QGraphicsItem] = [*self._cross, *self._band, self._halo, self._outline]
@@ -30,8 +30,8 @@ class Cursor:
         self._accent, self._panel = theme.colour("accent"), theme.colour("panel")
         cross = theme.colour("text")
         cross.setAlphaF(CROSS_OPACITY)
-        for bar in self._cross:
-            bar.setBrush(cross)
+        for frame in self._cross:
+            frame.setPen(_sharp(cross, 1))
         for bar in self._band:
             bar.setBrush(self._accent)
         self._draw_frames()
@@ -55,8 +55,8 @@ class Cursor:
 
     def show_hovered(self, grid: Grid, cell: tuple[int, int] | None) -> None:
         """Cross-hair through ``cell``, or none."""
-        for bar in self._cross:
-            bar.setVisible(cell is not None)
+        for frame in self._cross:
+            frame.setVisible(cell is not None)
         if cell is not None:
             place, area = grid.cell(*cell), grid.covered
             _place(self._cross[0], QRectF(area.left(), place.top(), area.width(), place.height()), area)
@@ -68,8 +68,8 @@ class Cursor:
 
     def _draw_frames(self) -> None:
         width = 3 if self._focused else 2
-        self._halo.setPen(QPen(self._panel, width + 2, join=Qt.PenJoinStyle.MiterJoin))
-        self._outline.setPen(QPen(self._accent, width, join=Qt.PenJoinStyle.MiterJoin))
+        self._halo.setPen(_sharp(self._panel, width + 2))
+        self._outline.setPen(_sharp(self._accent, width))
 
 
 def _bar(order: int) -> QGraphicsRectItem:
@@ -86,6 +86,12 @@ def _frame(order: int) -> QGraphicsRectItem:
     item.setZValue(order)
     item.setVisible(False)
     return item
+
+
+def _sharp(colour: QColor, width: int) -> QPen:
+    pen = QPen(colour, width)
+    pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+    return pen
 
 
 def _place(item: QGraphicsRectItem, rect: QRectF, area: QRectF) -> None:

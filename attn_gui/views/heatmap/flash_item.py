@@ -16,7 +16,7 @@ from attn_gui.views.theme import Theme
 LARGEST = 64
 DURATION_MS = 480
 # repaints of one flash; more are not seen
-STEPS = 8
+STEPS = 12
 STRENGTH = 0.75
 
 

@@ -51,7 +51,7 @@ def hatching(pixels: Indices, ratio: float, step: int, colours: dict[int, QColor
 
 
 def lines_in(cell: QRectF, step: float, crossed: bool) -> list[QLineF]:
-    """The hatching of one cell as lines, continued from cell to cell: x + y (and x - y if crossed) a multiple of step."""
+    """The hatching of one cell, continued from cell to cell: where x + y (crossed: and x - y) is a multiple of step."""
     lines = []
     first = math.ceil((cell.left() + cell.top()) / step)
     for k in range(first, math.floor((cell.right() + cell.bottom()) / step) + 1):

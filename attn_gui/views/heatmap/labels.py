@@ -1,4 +1,4 @@
-"""Token labels along both axes: elided to their room, thinned where dense, always those of the rows and columns shown."""
+"""Token labels along both axes: elided to their room, thinned where dense, always those of what is shown."""
 
 from __future__ import annotations
 

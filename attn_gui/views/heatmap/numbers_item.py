@@ -38,7 +38,7 @@ class Style:
 
 
 def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: float, decimals: int) -> Style | None:
-    """The style in which the numbers of ``values`` fit cells of this size: ``decimals``, or fewer if crowded, or none."""
+    """How ``values`` are written in cells of this size: with ``decimals``, with fewer if crowded, or not at all."""
     finite = values[np.isfinite(values)] if cell_width > MARGIN and cell_height > SMALLEST_PIXELS else ()
     if len(finite) == 0:
         return None
@@ -109,7 +109,7 @@ class NumbersItem(QGraphicsItem):
         if not self._texts:
             self._write(style, picture, grid)
         rows, columns = self._shown
-        exposed = option.exposedRect  # type: ignore[attr-defined]  # PySide's stubs lack the field
+        exposed = option.exposedRect
         rows = _common(rows, grid.queries_between(exposed.top(), exposed.bottom()))
         columns = _common(columns, grid.keys_between(exposed.left(), exposed.right()))
         (top, _), (left, _) = picture.request.rows, picture.request.columns
@@ -141,14 +141,13 @@ class NumbersItem(QGraphicsItem):
         rows, columns = _common(grid.queries, range(top, bottom)), _common(grid.keys, range(left, right))
         self._shown = rows, columns
         inside = slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
-        values, indices = picture.values[inside].tolist(), picture.index[inside].tolist()
         self._texts = [
             [
-                # a masked weight is exactly 0, which decimals would make look like a result
-                "0" if index == MASKED and value == 0 else shown(value, style.decimals)
-                for value, index in zip(*row, strict=True)
+                # exactly 0, as masked weights are, is told from what is only rounded to it
+                "0" if value == 0 else shown(value, style.decimals)
+                for value in row
             ]
-            for row in zip(values, indices, strict=True)
+            for row in picture.values[inside].tolist()
         ]
 
     def _width(self, text: str) -> float:

@@ -55,10 +55,12 @@ class Pictures(QObject):
             self._asked, self._cell = asked, cell
             self._feed.ask(self._slot, asked)
 
-    def forget(self) -> None:
-        """Stop asking."""
-        self._asked = None
-        self._feed.ask(self._slot, None)
+    @property
+    def ask(self) -> PictureAsk:
+        """What is asked for."""
+        return self._asked or PictureAsk(
+            self.stage, self.head, pooling=self.pooling, mapping=self.mapping, diverging=self.diverging
+        )
 
     def _needed(
         self, grid: Grid, cell: tuple[float, float], area: tuple[int, int]

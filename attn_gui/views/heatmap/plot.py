@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsView, QLabel, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QLabel, QWidget
 
 from attn_gui.model.answers import RowSums
 from attn_gui.model.experiment import Experiment
@@ -27,8 +27,6 @@ from attn_gui.views.look import Look
 
 STARTING = "starting torch"
 DIMMED = 0.5
-# from below
-HATCH, LINES, NUMBERS, FLASH = 1, 2, 3, 4
 
 
 class Plot(QWidget):
@@ -45,6 +43,7 @@ class Plot(QWidget):
         self._diverging = False
         self._layers: list[Picture] = []
         self._signs = False
+        self._stale = False
         self._decimals = 4
         self._shape = (1, 1)
         self.view = pg.GraphicsView(self, useOpenGL=False, background=None)
@@ -57,11 +56,10 @@ class Plot(QWidget):
         self.numbers = NumbersItem()
         self.flash = FlashItem(self)
         self.cursor_items = Cursor()
-        for order, item in ((0, self.image), (HATCH, self.hatch), (LINES, self.lines), (NUMBERS, self.numbers)):
+        items: list[QGraphicsItem] = [self.image, self.hatch, self.lines, self.numbers, self.flash]
+        for order, item in enumerate(items):
             item.setZValue(order)
-            self.view.addItem(item)
-        self.flash.setZValue(FLASH)
-        for item in (self.flash, *self.cursor_items.items):
+        for item in (*items, *self.cursor_items.items):
             self.view.addItem(item)
         self.row_labels = RowLabels(look, "query", self)
         self.column_labels = ColumnLabels(look, "key", self)
@@ -102,19 +100,22 @@ class Plot(QWidget):
                 strip.update()
         self.update()
 
-    def set_experiment(self, experiment: Experiment) -> None:
-        """The tokens whose labels and shape are drawn."""
+    def show_labels(self, experiment: Experiment) -> None:
+        """The labels of ``experiment``, before there is a picture."""
         self.row_labels.set_labels(experiment.tokens.tokens)
         self.column_labels.set_labels(experiment.keys.tokens)
         self._shape = experiment.n_q, experiment.n_k
         self.columns.set_count(experiment.n_k)
         self._lay_out()
 
-    def show_pictures(self, layers: list[Picture], signs: bool, decimals: int) -> None:
-        """Draw ``layers``, from below; ``signs``: whether they hold cells that are masked or not finite."""
+    def show_pictures(self, experiment: Experiment, layers: list[Picture], signs: bool, decimals: int) -> None:
+        """Draw ``layers`` of ``experiment``, from below; ``signs``: they hold cells that are masked or not finite."""
         self._layers, self._signs, self._decimals = layers, signs, decimals
-        self.message.setVisible(not layers)
-        self._draw()
+        self._stale = True
+        self.message.setVisible(False)
+        self.show_labels(experiment)
+        if self._stale:
+            self._draw()
 
     def show_sums(self, sums: RowSums, decimals: int) -> None:
         if self.sums is not None:
@@ -190,6 +191,12 @@ class Plot(QWidget):
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._draw()
+            self.grid_changed.emit()
+        return super().event(event)
+
     def _lay_out(self) -> None:
         left = self.row_labels.strip_width()
         right = 0 if self.sums is None else self.sums.needed_width()
@@ -220,6 +227,7 @@ class Plot(QWidget):
 
     def _draw(self) -> None:
         grid = self.grid
+        self._stale = False
         if not self._layers or grid.covered.isEmpty():
             return
         ratio = self.devicePixelRatioF()

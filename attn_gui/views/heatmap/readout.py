@@ -87,12 +87,6 @@ class ReadOut(QObject):
             self._feed.ask(self._hover_slot, None)
         self._say(cell_sentence(experiment, self._pictures.stage, cell, found, unmasked, decimals))
 
-    def stop(self) -> None:
-        """Ask for nothing any more."""
-        self._timer.stop()
-        self._feed.ask(self._hover_slot, None)
-        self._feed.ask(self._sum_slot, None)
-
     def _refresh_all(self) -> None:
         self._feed.ask(self._sum_slot, self._sum_ask())
         self.refresh()

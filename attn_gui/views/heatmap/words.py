@@ -41,7 +41,11 @@ def read(reading: Reading, stage: str) -> tuple[float, bool]:
 
 
 def cell_sentence(
-    experiment: Experiment, stage: str, cell: tuple[int, int], found: tuple[float, bool] | None, unmasked: float | None,
+    experiment: Experiment,
+    stage: str,
+    cell: tuple[int, int],
+    found: tuple[float, bool] | None,
+    unmasked: float | None,
     decimals: int,
 ) -> str:
     """The read-out of a cell: ``query is → key the: 0.2226``.
@@ -63,7 +67,11 @@ def cell_sentence(
 
 
 def cell_description(
-    experiment: Experiment, stage: str, head: Head, cell: tuple[int, int], found: tuple[float, bool] | None,
+    experiment: Experiment,
+    stage: str,
+    head: Head,
+    cell: tuple[int, int],
+    found: tuple[float, bool] | None,
     decimals: int,
 ) -> str:
     """The cell for a screen reader: ``query is, key the, head 1, weight 0.2226, allowed``."""

@@ -1,0 +1,61 @@
+"""BandFollower: keeps a table's rows at the heights of the shared bands, and the bands at what the table scrolls to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QTableView
+
+from attn_gui.views.bands import HEADER, LOWEST_ROW, Bands
+
+
+class BandFollower(QObject):
+    """While bands are aligned the table's rows are the bands. Else it shows some of the rows that the bands show."""
+
+    def __init__(self, view: QTableView, bands: Bands) -> None:
+        super().__init__(view)
+        self._view = view
+        self._bands = bands
+        self._following = False
+        view.horizontalHeader().setFixedHeight(HEADER)
+        view.verticalHeader().setMinimumSectionSize(LOWEST_ROW)
+        bands.changed.connect(self.follow)
+        bar = view.verticalScrollBar()
+        bar.valueChanged.connect(self._on_scrolled)
+        bar.rangeChanged.connect(lambda low, high: self.follow())
+        self.follow()
+
+    def follow(self) -> None:
+        """Bring the table to where the bands are."""
+        if self._following:
+            return
+        header, bar, height = self._view.verticalHeader(), self._view.verticalScrollBar(), self._bands.row_height
+        self._following = True
+        if header.defaultSectionSize() != height:
+            header.setDefaultSectionSize(height)
+            self._view.updateGeometries()  # a hidden header does not have it done
+        if self._bands.aligned:
+            bar.setValue(round(self._bands.top * height))
+        else:
+            first, last = self._bands.visible
+            top = bar.value() / height
+            bar.setValue(round(max(first, min(top, last - self._page)) * height))
+        self._following = False
+
+    @property
+    def _page(self) -> float:
+        """Rows that the table has in sight."""
+        return self._view.viewport().height() / self._bands.row_height
+
+    def _on_scrolled(self, value: int) -> None:
+        if self._following:
+            return
+        top = value / self._bands.row_height
+        if self._bands.aligned:
+            self._bands.scroll(top)
+        else:
+            first, last = self._bands.visible
+            if top < first:
+                self._bands.scroll(top)
+            elif top + self._page > last:
+                self._bands.scroll(first + top + self._page - last)
+        self.follow()

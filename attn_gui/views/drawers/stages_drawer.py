@@ -1,0 +1,151 @@
+"""StagesDrawer: any stage of the computation, as a table of exact numbers or as a heatmap."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QLabel, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from attn_gui.files.layout import layout, stages_of
+from attn_gui.model.answers import StageValues
+from attn_gui.model.asks import Ask, PictureAsk, StageAsk
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import Picture
+from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head, Trace
+from attn_gui.views.context import Context
+from attn_gui.views.drawers.array_picture import ArrayPicture
+from attn_gui.views.drawers.drawer import Drawer, EmptyState
+from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.drawers.stage_model import StageModel
+from attn_gui.views.drawers.stage_table import StageTable
+from attn_gui.views.drawers.stage_text import told
+from attn_gui.views.heatmap.colour_bar import ColourBar
+from attn_gui.views.heatmap.scale import scale_of
+from attn_gui.views.top_bar import Dropdown
+
+SLOT = "stages"
+FIRST_STAGE = "Q"
+
+
+class StagesDrawer(Drawer):
+    """One stage at a time, of the head that the selection says."""
+
+    title = "Stages"
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.stage = Dropdown("Stage")
+        self.stage.setMaxVisibleItems(len(STAGES))
+        self.form = Segments(context.look, "Show as", [("table", "Table"), ("heatmap", "Heatmap")])
+        self.told = QLabel()
+        self.told.setObjectName("muted")
+        self.model = StageModel(context, self)
+        self.table = StageTable(context, self.model)
+        self.picture = ArrayPicture(context)
+        self.scale = ColourBar(context.look)
+        self.waiting = EmptyState()
+        self.waiting.say("Starting torch", "The stages fill in as soon as it is there.")
+        pictured = QWidget()
+        column = QVBoxLayout(pictured)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.picture, 1)
+        column.addWidget(self.scale)
+        self._bodies = QStackedWidget()
+        self._table_page = self._bodies.addWidget(self.table)
+        self._picture_page = self._bodies.addWidget(pictured)
+        top = Flow()
+        for part in (self.stage, self.form, self.told):
+            top.addWidget(part)
+        filled = QWidget()
+        column = QVBoxLayout(filled)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(8)
+        column.addLayout(top)
+        column.addWidget(self._bodies, 1)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(filled)
+        self._pages.addWidget(self.waiting)
+        self.stage.chosen.connect(self.show_stage)
+        self.form.chosen.connect(self._choose_form)
+        self.picture.resized.connect(self._ask)
+        context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
+        context.document.changed.connect(lambda before, after: self._refresh_if_visible())
+        context.feed.traced.connect(self._on_traced)
+        context.feed.answered.connect(self._on_answered)
+        self.refresh()
+
+    def show_stage(self, name: str) -> None:
+        """Show the stage called ``name``."""
+        self.context.document.keep_view(stage=name)
+        self.refresh()
+
+    def refresh(self) -> None:
+        e = self.context.document.experiment
+        names = stages_of(e)
+        self.stage.show_choices([(name, f"{name}   {STAGES[name].what}", None) for name in names], self._name(e))
+        form = self.context.document.session.view.get("stage_as")
+        self.form.show_value(form if form == "heatmap" else "table")
+        self._bodies.setCurrentIndex(self._picture_page if form == "heatmap" else self._table_page)
+        self._pages.setCurrentIndex(0 if self.context.feed.trace is not None else 1)
+        self._tell()
+        self._ask()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        # when it is opened again, numbers of an older trace would be shown for a moment
+        self.model.forget()
+        self.picture.forget()
+
+    def _name(self, e: Experiment) -> str:
+        """The stage that is looked at; another where ``e`` has no such stage."""
+        name = self.context.document.session.view.get("stage", FIRST_STAGE)
+        return name if name in stages_of(e) else FIRST_STAGE
+
+    def _head(self, name: str) -> Head:
+        head = self.context.selection.head
+        if not STAGES[name].per_head:
+            return 0
+        return head if head != "mean" or STAGES[name].square else 0
+
+    def _ask(self) -> None:
+        name = self._name(self.context.document.experiment)
+        ask: Ask = StageAsk(name, self._head(name))
+        if self.form.value == "heatmap":
+            ask = PictureAsk(name, self._head(name), size=self.picture.most_cells, diverging=name != "N")
+        self.keep_asks({SLOT: ask})
+
+    def _tell(self) -> None:
+        trace = self.context.feed.trace
+        e = self.context.document.experiment if trace is None else trace.experiment
+        text = told(e, self._name(e), self.context.selection.head)
+        self.told.setText(text)
+        self.told.setToolTip(text)
+
+    def _on_traced(self, trace: Trace) -> None:
+        if self.isVisible():
+            self._pages.setCurrentIndex(0)
+            self._tell()
+
+    def _on_answered(self, slot: str, answer: object) -> None:
+        trace = self.context.feed.trace
+        if slot != SLOT or trace is None:
+            return
+        e = trace.experiment
+        if isinstance(answer, StageValues):
+            name = answer.ask.stage
+            self.model.show_stage(name, answer.values, layout(e, name), e.precision)
+            self.table.setAccessibleName(f"{name}, {STAGES[name].what}")
+        elif isinstance(answer, Picture):
+            self.picture.show_picture(answer, layout(e, answer.request.stage))
+            scale = scale_of(answer, self.context.settings.decimals)
+            theme = self.context.look.theme
+            self.scale.show_scale(scale, theme.diverging, centred=True)
+
+    def _refresh_if_visible(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _choose_form(self, form: str) -> None:
+        self.context.document.keep_view(stage_as=form)
+        self.refresh()

@@ -1,0 +1,144 @@
+"""What is said when something happened that should not have: the report, and that the session goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attn_gui.control.faults import Faults, Report
+from attn_gui.control.storage import reason
+from attn_gui.files.atomic import write_bytes
+from attn_gui.files.errors import FileError
+from attn_gui.views.context import Context
+
+TITLE = "Something went wrong; your work is kept"
+WIDTH = 560
+DETAILS_HEIGHT = 260
+
+
+class FaultDialog(QDialog):
+    """Comes up by itself with each report, beside the window and without stopping it; several are read together."""
+
+    def __init__(self, context: Context, faults: Faults, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._reports: list[Report] = []
+        self.setWindowTitle("attn_gui")
+        self.setModal(False)
+        self.setAccessibleName(TITLE)
+        self.title = QLabel(TITLE)
+        self.title.setObjectName("title")
+        self.text = _wrapped()
+        self.outcome = _wrapped()
+        self.outcome.setObjectName("muted")
+        self.outcome.hide()
+        self.show_details = QPushButton("Show &details")
+        self.show_details.setCheckable(True)
+        self.details = QPlainTextEdit()
+        self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
+        self.details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.details.setAccessibleName("Details of the fault")
+        self.details.setMinimumHeight(DETAILS_HEIGHT)
+        self.details.hide()
+        self.copy = QPushButton("&Copy details")
+        self.save = QPushButton("&Save report…")
+        self.go_on = QPushButton("Continue")
+        self.go_on.setDefault(True)
+        buttons = QDialogButtonBox()
+        for button in (self.show_details, self.copy, self.save):
+            button.setAutoDefault(False)
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.addButton(self.go_on, QDialogButtonBox.ButtonRole.AcceptRole)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 12)
+        column.setSpacing(8)
+        for part in (self.title, self.text, self.details, self.outcome, buttons):
+            column.addWidget(part)
+        column.setStretchFactor(self.details, 1)
+        self.show_details.toggled.connect(self._show_details)
+        self.copy.clicked.connect(self._copy)
+        self.save.clicked.connect(self._choose_and_save)
+        self.go_on.clicked.connect(self.accept)
+        self.finished.connect(self._forget)
+        faults.reported.connect(self._on_report)
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH, super().sizeHint().height())
+
+    def _on_report(self, report: Report) -> None:
+        self._reports.append(report)
+        self.text.setText(_words(self._reports))
+        self.details.setPlainText("\n".join(r.text for r in self._reports))
+        self.outcome.hide()
+        self.show()
+        self.raise_()
+        self.go_on.setFocus()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, TITLE))
+
+    def _show_details(self, on: bool) -> None:
+        self.details.setVisible(on)
+        self.show_details.setText("Hide &details" if on else "Show &details")
+        self.adjustSize()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.details.toPlainText())
+        self._say("The details are on the clipboard.")
+
+    def _choose_and_save(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Save the report", str(self._suggestion()), "Text (*.txt)")
+        if name:
+            try:
+                write_bytes(name, self.details.toPlainText().encode("utf-8", "backslashreplace"))
+            except FileError as error:
+                self._say(f"{Path(name).name} was not saved: {reason(error)}")
+            else:
+                self._say(f"Saved as {name}")
+
+    def _suggestion(self) -> Path:
+        written = [report.path for report in self._reports if report.path is not None]
+        return Path.home() / (written[-1].name if written else "attn_gui-report.txt")
+
+    def _say(self, text: str) -> None:
+        self.outcome.setText(text)
+        self.outcome.show()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _forget(self) -> None:
+        self._reports.clear()
+        self.show_details.setChecked(False)
+
+
+def _wrapped() -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _words(reports: list[Report]) -> str:
+    last = reports[-1]
+    count = f"{len(reports)} faults, the last: " if len(reports) > 1 else ""
+    where = (
+        f"A report is in {last.path}; nothing is sent anywhere, and it holds nothing that you typed."
+        if last.path is not None
+        else "A report could not be written; copy or save it from here."
+    )
+    return (
+        f"attn_gui met a fault of its own and goes on ({count}{last.summary}). Your session is as it was, and you can "
+        f"go on working or save it.\n\n{where}"
+    )

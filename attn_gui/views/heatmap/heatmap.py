@@ -1,0 +1,309 @@
+"""Heatmap: a square stage as an image to look at, to point at and to paint the mask on, with a table as its twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
+
+from attn_gui.model.answers import RowSums
+from attn_gui.model.asks import RowSumsAsk
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.picture import ColourMapping, Picture
+from attn_gui.model.session import Session
+from attn_gui.model.trace import Pooling
+from attn_gui.views.bands import HEADER
+from attn_gui.views.context import Context
+from attn_gui.views.heatmap.columns import Columns
+from attn_gui.views.heatmap.copying import Copying
+from attn_gui.views.heatmap.flash_item import changed_cells
+from attn_gui.views.heatmap.footer import Footer
+from attn_gui.views.heatmap.image_export import ImageExport, filters, format_of
+from attn_gui.views.heatmap.keys import Keys
+from attn_gui.views.heatmap.menu import POOLINGS, Actions
+from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
+from attn_gui.views.heatmap.pictures import Pictures
+from attn_gui.views.heatmap.plot import Plot
+from attn_gui.views.heatmap.pointer import Pointer
+from attn_gui.views.heatmap.readout import ReadOut
+from attn_gui.views.heatmap.scale import DIVERGING, MAPPINGS, scale_of
+from attn_gui.views.heatmap.twin import Twin
+from attn_gui.views.heatmap.words import head_name
+
+# a trace that takes longer dims the picture that it will replace
+PATIENCE_MS = 300
+
+
+class Heatmap(QWidget):
+    """Shows ``stage`` of the selected head, through asks in ``slot``.
+
+    diverging: colours centred on 0. columns: the range of keys, shared with other heatmaps. drives_bands: whether
+    this widget's height is what the shared rows have to fill. sums: whether the rows' sums stand beside them.
+    ``footer`` holds the colour bar and the read-out, for the owner to place.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        slot: str,
+        stage: str,
+        *,
+        diverging: bool,
+        name: str,
+        columns: Columns | None = None,
+        drives_bands: bool = False,
+        sums: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.context = context
+        self.name = name
+        self._slot = slot
+        self._drives_bands = drives_bands
+        self._shown: Experiment | None = None
+        self.pictures = Pictures(context.feed, slot, stage, diverging=diverging, parent=self)
+        self.plot = Plot(context.look, context.bands, columns or Columns(self), sums=sums, parent=self)
+        self.twin = Twin(context, slot, self)
+        self.footer = Footer(context.look)
+        self.readout = ReadOut(context.feed, context.selection, context.settings, self.pictures, slot)
+        self.picker = Picker(context.selection)
+        self.pointer = Pointer(
+            self.plot,
+            context.document,
+            context.selection,
+            context.bands,
+            paintable=lambda: self.paintable,
+            clicked=self._on_click,
+            told=lambda: self.readout.text,
+        )
+        self.keys = Keys(
+            self.plot,
+            context.document,
+            context.selection,
+            self.picker,
+            paintable=lambda: self.paintable,
+            open_table=lambda: self.show_table(True),
+        )
+        self.copying = Copying(context.feed, context.worker, context.notices, slot, self)
+        self.image_export = ImageExport(context, name, slot, self)
+        self.menu = Actions(self)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(self.plot)
+        self._pages.addWidget(self.twin)
+        self.setFocusProxy(self.plot)
+        self.plot.setAccessibleName(f"{name}, heatmap")
+        self.twin.setAccessibleName(f"{name}, table")
+        self._busy_timer = QTimer(self)
+        self._busy_timer.setSingleShot(True)
+        self._busy_timer.setInterval(PATIENCE_MS)
+        self._connect()
+        self._restore(context.document.session)
+        self.plot.show_labels(context.document.experiment)
+        self._refresh_theme()
+        self._show_cursor()
+        self._ask()
+
+    @property
+    def paintable(self) -> bool:
+        """Whether a press paints the mask instead of selecting."""
+        return self.context.selection.painting and self.pictures.stage == "A_masked"
+
+    @property
+    def shows_table(self) -> bool:
+        return self._pages.currentWidget() is self.twin
+
+    def set_mapping(self, mapping: ColourMapping) -> None:
+        """How values become colours."""
+        self.context.document.keep_view(**{f"{self._slot} colours": mapping})
+        self._restore(self.context.document.session)
+
+    def set_pooling(self, pooling: Pooling) -> None:
+        """What stands for the cells of one pixel."""
+        self.context.document.keep_view(**{f"{self._slot} pooling": pooling})
+        self._restore(self.context.document.session)
+
+    def show_table(self, on: bool) -> None:
+        """Put the table in the place of the heatmap, or the heatmap back."""
+        if on != self.shows_table:
+            focused = self.plot.hasFocus() or self.twin.hasFocus()
+            page: QWidget = self.twin if on else self.plot
+            if on:
+                self.twin.open(self.pictures.stage)
+            else:
+                self.twin.close_table()
+            self._pages.setCurrentWidget(page)
+            self.setFocusProxy(page)
+            if focused:
+                page.setFocus()
+        self.menu.table.setChecked(on)
+
+    def copy_value(self) -> None:
+        """Put the selected cell's number on the clipboard, in full precision."""
+        i, j = self._selected()
+        self._copy("the value", slice(i, i + 1), slice(j, j + 1))
+
+    def copy_row(self) -> None:
+        i, _ = self._selected()
+        self._copy("the row", slice(i, i + 1), slice(None))
+
+    def copy_matrix(self) -> None:
+        self._copy("the matrix", slice(None), slice(None))
+
+    def copy_picture(self) -> None:
+        self.image_export.copy(self.pictures.ask)
+
+    def save_picture(self) -> None:
+        """Ask for a place and save the whole matrix as an image there."""
+        dialog = QFileDialog(self, f"Save {self.name} as an image")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(filters())
+        dialog.setDefaultSuffix("png")
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(format_of(chosen)[0][1:]))
+        name = f"{self.context.document.session.named.name}, {self.name}, {head_name(self.pictures.head)}"
+        dialog.selectFile(name.replace("/", "-"))
+        dialog.fileSelected.connect(lambda path: self.save_image(Path(path), format_of(dialog.selectedNameFilter())[1]))
+        dialog.open()
+
+    def save_image(self, path: Path, scale: int = 1) -> None:
+        """Save the whole matrix as .png at ``scale`` pixels a pixel, or as .svg."""
+        self.image_export.save(self.pictures.ask, path, scale)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._drives_bands:
+            self.context.bands.set_height(self.height() - HEADER)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        place = event.globalPos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            cell = self.plot.grid.cell(*self._selected()).center().toPoint()
+            place = self.plot.mapToGlobal(cell + self.plot.area.topLeft())
+        elif (pointed := self.plot.at(event.pos())) is not None:
+            self.context.selection.set_cell(*pointed)
+        self.menu.context_menu().popup(place)
+
+    def _connect(self) -> None:
+        context, selection, feed = self.context, self.context.selection, self.context.feed
+        self.pictures.changed.connect(self._on_picture)
+        self.plot.grid_changed.connect(self._ask)
+        self.plot.focus_changed.connect(self._on_focus)
+        self.plot.row_labels.clicked.connect(lambda index, keys: self.picker.press(QUERY, index, keys))
+        self.plot.column_labels.clicked.connect(lambda index, keys: self.picker.press(KEY, index, keys))
+        self.twin.left.connect(lambda: self.show_table(False))
+        self.readout.changed.connect(self._say)
+        selection.cell_changed.connect(lambda query, key: self._show_cursor())
+        selection.hover_changed.connect(lambda cell: self._show_cursor())
+        selection.picked_changed.connect(self._show_cursor)
+        selection.head_changed.connect(lambda head: self._ask())
+        feed.answered.connect(self._on_answer)
+        feed.traced.connect(lambda trace: self._wait())
+        feed.busy_changed.connect(lambda busy: self._wait())
+        self._busy_timer.timeout.connect(lambda: self.plot.set_dimmed(True))
+        context.document.changed.connect(self._on_document)
+        context.settings.changed.connect(lambda name: self._draw() if name == "decimals" else None)
+        context.look.changed.connect(self._refresh_theme)
+
+    def _selected(self) -> tuple[int, int]:
+        grid = self.plot.grid
+        return min(self.context.selection.query, grid.n_q - 1), min(self.context.selection.key, grid.n_k - 1)
+
+    def _ask(self) -> None:
+        """Ask for what is in sight, of the selected head."""
+        head = self.context.selection.head
+        self.pictures.head = head
+        self.pictures.look_at(self.plot.grid, self.plot.devicePixelRatioF())
+        if self.plot.sums is not None:
+            self.context.feed.ask(f"{self._slot}.sums", RowSumsAsk(head))
+
+    def _on_answer(self, slot: str, answer: object) -> None:
+        if slot == f"{self._slot}.sums" and isinstance(answer, RowSums):
+            self.plot.show_sums(answer, self.context.settings.decimals)
+
+    def _on_picture(self, before: Picture | None) -> None:
+        shown, self._shown = self._shown, self.pictures.experiment
+        self._draw()
+        self._show_cursor()
+        self.readout.refresh()
+        self._say()
+        self._flash(before, shown)
+        # another number of tokens may call for another window
+        self._ask()
+
+    def _draw(self) -> None:
+        latest, experiment = self.pictures.latest, self.pictures.experiment
+        if latest is None or experiment is None:
+            return
+        decimals = self.context.settings.decimals
+        scale = scale_of(latest, decimals)
+        signs = scale.masked or scale.non_finite
+        layers = self.pictures.layers
+        self.plot.show_pictures(experiment, layers, signs or len(layers) > 1, decimals)
+        theme = self.context.look.theme
+        table = theme.diverging if self.pictures.diverging else theme.sequential
+        self.footer.bar.show_scale(scale, table, self.pictures.diverging)
+
+    def _flash(self, before: Picture | None, shown: Experiment | None) -> None:
+        """Light up what an edit has changed; another head, scale or example is no edit."""
+        now, latest = self.pictures.experiment, self.pictures.latest
+        if self.context.settings.reduced_motion or shown is None or now is None or latest is None or shown is now:
+            return
+        if shown.tokens.tokens == now.tokens.tokens and shown.keys.tokens == now.keys.tokens:
+            cells = changed_cells(before, latest)
+            if cells:
+                self.plot.flash.start(self.plot.grid, cells)
+
+    def _wait(self) -> None:
+        """The picture is as new as can be; dim it if the next one takes long."""
+        self.plot.set_dimmed(False)
+        if self.context.feed.busy:
+            self._busy_timer.start()
+        else:
+            self._busy_timer.stop()
+
+    def _show_cursor(self) -> None:
+        selection = self.context.selection
+        cell = selection.query, selection.key
+        self.plot.show_cursor(cell, selection.hover, selection.queries, selection.keys)
+
+    def _on_click(self, query: int, key: int) -> None:
+        self.picker.clear()
+        self.context.selection.set_cell(query, key)
+
+    def _on_focus(self, focused: bool) -> None:
+        self.plot.set_focused(focused)
+
+    def _on_document(self, before: Session, after: Session) -> None:
+        self._restore(after)
+        if self.pictures.experiment is None:
+            self.plot.show_labels(after.experiment)
+
+    def _restore(self, session: Session) -> None:
+        """Take the colours and the pooling that the session says."""
+        pictures, view = self.pictures, session.view
+        mapping, pooling = view.get(f"{self._slot} colours"), view.get(f"{self._slot} pooling")
+        possible = DIVERGING if pictures.diverging else tuple(MAPPINGS)
+        pictures.mapping = mapping if mapping in possible else "linear"
+        pictures.pooling = pooling if pooling in POOLINGS else "max"
+        self._ask()
+        self.menu.refresh()
+
+    def _refresh_theme(self) -> None:
+        self.plot.set_theme(self.pictures.diverging)
+        self.footer.line.update()
+        self._draw()
+
+    def _say(self) -> None:
+        """Bring the read-out and what a screen reader says up to date."""
+        self.footer.line.show_text(self.readout.text)
+        description = self.readout.description()
+        if description != self.plot.accessibleDescription():
+            self.plot.setAccessibleDescription(description)
+            if self.plot.hasFocus() and QAccessible.isActive():
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.plot, description))
+
+    def _copy(self, what: str, rows: slice, columns: slice) -> None:
+        if self.context.feed.trace is not None:
+            self.copying.copy(what, self.pictures.stage, self.pictures.head, rows, columns)

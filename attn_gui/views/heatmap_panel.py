@@ -1,0 +1,68 @@
+"""HeatmapPanel: steps 2 and 3 of the formula, the scores A and the weights N."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from attn_gui.model.experiment import Experiment
+from attn_gui.views.context import Context
+from attn_gui.views.heatmap.heatmap import Heatmap
+from attn_gui.views.panel import Panel
+
+
+class HeatmapPanel(Panel):
+    """A heatmap with its colour bar. ``A`` gives the shared rows their height; ``N`` has the sums of its rows."""
+
+    def __init__(self, context: Context, which: Literal["A", "N"], parent: QWidget | None = None) -> None:
+        scores = which == "A"
+        step, title = ("2", "Scores") if scores else ("3", "Weights")
+        super().__init__(context, step, title, "", parent)
+        self._scores = scores
+        self.menu_title = f"{title} {which}"
+        self.heatmap = Heatmap(
+            context,
+            which,
+            "A_masked" if scores else "N",
+            diverging=scores,
+            name=self.menu_title,
+            drives_bands=scores,
+            sums=not scores,
+        )
+        self.set_body(self.heatmap)
+        self.set_footer(self.heatmap.footer)
+        context.feed.traced.connect(lambda trace: self._write_formula(trace.experiment))
+        self._write_formula(context.document.experiment)
+
+    def share_columns(self, other: HeatmapPanel) -> None:
+        """Have ``other`` show the keys that this panel shows, from now on."""
+        other.heatmap.plot.set_columns(self.heatmap.plot.columns)
+
+    def actions_for_menu(self) -> list[QAction | None]:
+        """What can be done here, None for a separator."""
+        return self.heatmap.menu.for_menu()
+
+    def picture_actions(self) -> list[QAction]:
+        """Saving the heatmap as an image."""
+        return [self.heatmap.menu.save_picture]
+
+    def _write_formula(self, experiment: Experiment) -> None:
+        text = formula(experiment) if self._scores else "N = softmax(A)"
+        if text != self.formula.text():
+            self.formula.setText(text)
+            self.formula.setToolTip(text)
+            self.setAccessibleName(f"{self.menu_title}, {text}")
+
+
+def formula(experiment: Experiment) -> str:
+    """How ``experiment`` comes to its scores, on one line."""
+    scoring = experiment.scoring
+    if scoring.scale is None:
+        scaled = "QKᵀ/√d_k"
+    else:
+        scaled = "QKᵀ" if scoring.scale == 1 else f"{scoring.scale:g}·QKᵀ"
+    if scoring.softcap is None:
+        return f"A = {scaled}"
+    return f"A = {scoring.softcap:g}·tanh({scaled} / {scoring.softcap:g})"

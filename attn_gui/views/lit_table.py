@@ -1,0 +1,76 @@
+"""LitTable: a spreadsheet whose rows are queries (or keys); the selected one is lit, and is the current row."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QRect
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
+
+from attn_gui.model.edits import Side
+from attn_gui.views.bands import HEADER
+from attn_gui.views.context import Context
+from attn_gui.views.foot_scroll import thin_bars
+from attn_gui.views.spreadsheet import SpreadsheetView
+
+
+class LitTable(SpreadsheetView):
+    """Rows are queries where ``side`` is "tokens", keys where it is "context".
+
+    Making a row current selects its token, and the other way round; columns stay where they are.
+    """
+
+    def __init__(self, context: Context, side: Side, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.side = side
+        self._following = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        rows, columns = self.verticalHeader(), self.horizontalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        columns.setFixedHeight(HEADER)
+        context.selection.cell_changed.connect(self.follow_selection)
+        context.look.changed.connect(self._dress)
+        self._dress()
+
+    @property
+    def lit(self) -> int:
+        """The row whose token is selected."""
+        selection = self.context.selection
+        return selection.query if self.side == "tokens" else selection.key
+
+    def select_token(self, row: int) -> None:
+        """Select the token of ``row``, as query or as key; the other one stays."""
+        selection = self.context.selection
+        if self.side == "tokens":
+            selection.set_cell(row, selection.key)
+        else:
+            selection.set_cell(selection.query, row)
+
+    def follow_selection(self) -> None:
+        """Make the lit row current, unless that would lose what is being typed."""
+        self.viewport().update()
+        current, row = self.currentIndex(), self.lit
+        if self.held or current.row() == row or row >= self.grid.rowCount() or not self.grid.columnCount():
+            return
+        self._following = True
+        across = self.horizontalScrollBar().value()
+        self.go_to(row, max(0, current.column()))
+        self.horizontalScrollBar().setValue(across)
+        self._following = False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.lit < self.grid.rowCount():
+            # over the whole width, so that the band goes on into the next panel
+            top, height = self.rowViewportPosition(self.lit), self.rowHeight(self.lit)
+            band = QRect(0, top, self.viewport().width(), height)
+            QPainter(self.viewport()).fillRect(band, self.context.look.theme.colour("band"))
+        super().paintEvent(event)
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:  # type: ignore[override]
+        super().currentChanged(current, previous)
+        if current.isValid() and not self._following:
+            self.select_token(current.row())
+
+    def _dress(self) -> None:
+        self.verticalScrollBar().setStyleSheet(thin_bars(self.context.look.theme))

@@ -1,0 +1,73 @@
+"""OutputPanel: step 4 of the formula, what the weights make of the values."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attn_gui.model.answers import Answer, StageValues
+from attn_gui.model.asks import StageAsk
+from attn_gui.model.experiment import Experiment
+from attn_gui.views.context import Context
+from attn_gui.views.foot_scroll import FootScroll
+from attn_gui.views.output_table import OutputTable
+from attn_gui.views.panel import Panel
+
+SLOT = "output"
+LEAST_WIDTH = 152
+# shorter computations are not shown as going on
+PATIENCE_MS = 300
+
+
+class OutputPanel(Panel):
+    """The output of the last trace; pale while the next one takes its time."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, "4", "Output", _formula(context.document.experiment), parent)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.table = OutputTable(context)
+        self.set_body(self.table)
+        self.shape_label = QLabel()
+        self.shape_label.setObjectName("muted")
+        footer = QWidget()
+        column = QVBoxLayout(footer)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(FootScroll(self.table, context.look))
+        column.addWidget(self.shape_label)
+        self.set_footer(footer)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE_MS)
+        self._patience.timeout.connect(lambda: self._fade(True))
+        context.feed.answered.connect(self._on_answer)
+        context.feed.busy_changed.connect(self._on_busy)
+        context.feed.ask(SLOT, StageAsk("output"))
+
+    def _on_answer(self, slot: str, answer: Answer) -> None:
+        trace = self.context.feed.trace
+        if slot != SLOT or trace is None or not isinstance(answer, StageValues):
+            return
+        experiment, values = trace.experiment, answer.values
+        names = [f"o{index + 1}" for index in range(values.shape[1])]
+        self.table.show_output(values, experiment.tokens.tokens, names, experiment.precision)
+        self.formula.setText(_formula(experiment))
+        self.setAccessibleName(f"Output, {_formula(experiment)}")
+        n, d = values.shape
+        self.shape_label.setText(f"{n:,} × {d:,}, {experiment.precision.value}")
+
+    def _on_busy(self, busy: bool) -> None:
+        if busy:
+            self._patience.start()
+        else:
+            self._patience.stop()
+            self._fade(False)
+
+    def _fade(self, faded: bool) -> None:
+        if self.table.faded != faded:
+            self.table.faded = faded
+            self.table.viewport().update()
+
+
+def _formula(experiment: Experiment) -> str:
+    return "concat(N V) W_O" if experiment.variant.is_multi_head else "N V"

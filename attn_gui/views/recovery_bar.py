@@ -1,0 +1,131 @@
+"""The bar that offers unsaved work of an instance that ended unexpectedly."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from attn_gui.control.recovery import Left, Recovery
+from attn_gui.control.storage import reason
+from attn_gui.views.context import Context
+
+TOPIC = "recovery"
+LONGEST_NAME = 48
+
+
+class RecoveryBar(QFrame):
+    """Shows the newest of what was left, with Restore, Discard and Not now; out of sight while there is nothing.
+
+    What Recovery cannot do is said as a notice.
+    """
+
+    def __init__(self, context: Context, recovery: Recovery, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._recovery = recovery
+        self._put_off: frozenset[Left] = frozenset()
+        self.setObjectName("recovery")
+        self.setAccessibleName("Unsaved work found")
+        self.text = QLabel()
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setMinimumWidth(0)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.restore = QPushButton("&Restore")
+        self.discard = QPushButton("&Discard")
+        self.discard.setToolTip("Delete this unsaved work for good")
+        self.later = QToolButton()
+        self.later.setText("✕")
+        self.later.setAutoRaise(True)
+        self.later.setToolTip("Not now: ask again at the next start")
+        self.later.setAccessibleName("Not now")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 4, 8, 4)
+        row.setSpacing(8)
+        row.addWidget(self.text, 1)
+        for button in (self.restore, self.discard, self.later):
+            row.addWidget(button)
+        self.restore.clicked.connect(self._restore)
+        self.discard.clicked.connect(self._discard)
+        self.later.clicked.connect(self._put_off_all)
+        context.look.changed.connect(self._restyle)
+        context.document.undo_stack.cleanChanged.connect(self._hint)
+        recovery.found_changed.connect(self._refresh)
+        recovery.failed.connect(self._on_failure)
+        recovery.mended.connect(self._on_mended)
+        recovery.damaged.connect(self._on_damaged)
+        recovery.restore_failed.connect(self._on_restore_failed)
+        self._restyle()
+        self._refresh()
+        recovery.search()
+
+    @property
+    def offered(self) -> Left | None:
+        """What Restore restores and Discard deletes."""
+        lefts = [left for left in self._recovery.found if left not in self._put_off]
+        return lefts[0] if lefts else None
+
+    def _refresh(self) -> None:
+        left = self.offered
+        self.setVisible(left is not None)
+        if left is None:
+            return
+        count = len(self._recovery.found) - len(self._put_off)
+        of = f" (1 of {count})" if count > 1 else ""
+        what = "Your unsaved work was put aside" if left.put_aside else "attn_gui ended unexpectedly. Unsaved work"
+        text = f"{what}{of}, from {when(left.time, datetime.now())}: {_shortened(left.name)}"
+        self.text.setText(text)
+        self.text.setToolTip(left.name)
+        self.setAccessibleDescription(text)
+        self._hint(not self._context.document.dirty)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _hint(self, clean: bool) -> None:
+        exchange = "" if clean else "; your present changes are then offered here"
+        self.restore.setToolTip("Open it as an unsaved session" + exchange)
+
+    def _restore(self) -> None:
+        if self.offered is not None:
+            self._recovery.restore(self.offered)
+
+    def _discard(self) -> None:
+        if self.offered is not None:
+            self._recovery.discard(self.offered)
+
+    def _put_off_all(self) -> None:
+        self._put_off = frozenset(self._recovery.found)
+        self._refresh()
+
+    def _on_failure(self, error: BaseException) -> None:
+        self._context.notices.warn(f"No copy of your unsaved work can be kept: {reason(error)}", TOPIC)
+
+    def _on_mended(self) -> None:
+        self._context.notices.withdraw(TOPIC)
+
+    def _on_damaged(self, path: Path, error: BaseException) -> None:
+        self._context.notices.warn(f"Unsaved work could not be read, and was put aside: {path}", TOPIC)
+
+    def _on_restore_failed(self, left: Left, error: BaseException) -> None:
+        self._context.notices.error(f"“{_shortened(left.name)}” was not restored: {reason(error)}", TOPIC)
+
+    def _restyle(self) -> None:
+        theme = self._context.look.theme
+        width = 2 if theme.name == "contrast" else 1
+        self.setStyleSheet(
+            f"QFrame#recovery {{ background: {theme.band}; border: {width}px solid {theme.line}; border-radius: 6px; }}"
+        )
+
+
+def when(time: datetime, now: datetime) -> str:
+    """``time`` as said at ``now``: the time alone today, with the day before that, with the year before this one."""
+    pattern = (
+        "HH:mm" if time.date() == now.date() else "d MMMM, HH:mm" if time.year == now.year else "d MMMM yyyy, HH:mm"
+    )
+    return QLocale(QLocale.Language.English).toString(QDateTime.fromSecsSinceEpoch(int(time.timestamp())), pattern)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"

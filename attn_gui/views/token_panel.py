@@ -1,0 +1,135 @@
+"""TokenPanel: step 1 of the formula, the tokens X and, in cross-attention, the context X′."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+
+from attn_gui.model.edits import Side
+from attn_gui.views.context import Context
+from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.edit_actions import EditActions
+from attn_gui.views.foot_scroll import FootScroll
+from attn_gui.views.panel import Panel
+from attn_gui.views.sentence_dialog import SentenceDialog
+from attn_gui.views.token_actions import TokenActions
+from attn_gui.views.token_table import TokenTable
+
+BUTTON_HEIGHT = 24
+LEAST_WIDTH = 240
+
+
+class TokenPanel(Panel):
+    """The token tables, of which one is in sight, and what can be done to them."""
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, "1", "Tokens", "X", parent)
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.tables: dict[Side, TokenTable] = {
+            "tokens": TokenTable(context, "tokens"),
+            "context": TokenTable(context, "context"),
+        }
+        self.actions_on_tokens = TokenActions(context, list(self.tables.values()), self)
+        self.edit_actions = EditActions(self.tables["tokens"])
+        self.text_to_tokens = QAction("&Text → tokens…", self)
+        self.text_to_tokens.setIconText("Text…")
+        self.text_to_tokens.setShortcut(QKeySequence("Ctrl+T"))
+        self.text_to_tokens.setStatusTip("Split a sentence into tokens with embeddings")
+        self.text_to_tokens.setToolTip("Text → tokens: split a sentence into tokens with embeddings (Ctrl+T)")
+        self.text_to_tokens.triggered.connect(self._open_dialog)
+        self.addAction(self.text_to_tokens)
+        self._dialog: SentenceDialog | None = None
+        self._menus = [
+            self._menu("To&kens", self.actions_on_tokens.for_tokens()),
+            self._menu("&Dimensions", self.actions_on_tokens.for_dimensions()),
+        ]
+        self.switch = Segments(context.look, "Tokens shown", [("tokens", "Queries X"), ("context", "Context X′")])
+        self.switch.chosen.connect(self._on_chosen)
+        self.title_layout.addWidget(self.switch)
+        self._stack = QStackedWidget()
+        self._feet = QStackedWidget()
+        for side, table in self.tables.items():
+            self._stack.addWidget(table)
+            self._feet.addWidget(FootScroll(table, context.look))
+            table.extra_actions += [None, self.text_to_tokens]
+            table.setProperty("side", side)
+        self.set_body(self._stack)
+        self.set_footer(self._footer_widget())
+        context.document.changed.connect(lambda before, after: self._refresh())
+        self._refresh()
+
+    @property
+    def side(self) -> Side:
+        """Which table is in sight."""
+        return "context" if self._stack.currentIndex() == 1 else "tokens"
+
+    @property
+    def table(self) -> TokenTable:
+        """The table in sight."""
+        return self.tables[self.side]
+
+    def show_side(self, side: Side) -> None:
+        """Bring a table into sight."""
+        for stack in (self._stack, self._feet):
+            stack.setCurrentIndex(1 if side == "context" else 0)
+        with QSignalBlocker(self.switch):
+            self.switch.show_value(side)
+        self.actions_on_tokens.use(self.tables[side])
+
+    def actions_for_menu(self) -> list[QAction | None]:
+        """For the Edit menu: the clipboard of any table, tokens, dimensions, text."""
+        menus = [menu.menuAction() for menu in self._menus]
+        return [*self.edit_actions.actions(), None, *menus, None, self.text_to_tokens]
+
+    def _menu(self, title: str, actions: list[QAction]) -> QMenu:
+        menu = QMenu(title, self)
+        menu.addActions(actions)
+        return menu
+
+    def _footer_widget(self) -> QWidget:
+        footer = QWidget()
+        column = QVBoxLayout(footer)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._feet)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        for action in (self.actions_on_tokens.add_token, self.actions_on_tokens.add_dimension):
+            row.addWidget(_button(action))
+        row.addStretch(1)
+        row.addWidget(_button(self.text_to_tokens))
+        column.addLayout(row)
+        return footer
+
+    def _on_chosen(self, value: str) -> None:
+        self.show_side("context" if value == "context" else "tokens")
+
+    def _refresh(self) -> None:
+        experiment = self.context.document.experiment
+        cross = experiment.variant.is_cross
+        if not cross and self.side == "context":
+            self.show_side("tokens")
+        self.switch.setVisible(cross)
+        # the switch says what the title and the formula say otherwise
+        for label in (self.formula, self.findChild(QLabel, "title")):
+            if label is not None:
+                label.setVisible(not cross)
+        given = experiment.weights is None
+        self.text_to_tokens.setEnabled(not given)
+
+    def _open_dialog(self) -> None:
+        if self._dialog is None:
+            self._dialog = SentenceDialog(self.context, self.window())
+        self._dialog.open_for(self.side)
+
+
+def _button(action: QAction) -> QToolButton:
+    button = QToolButton()
+    button.setDefaultAction(action)
+    button.setAutoRaise(True)
+    button.setFixedHeight(BUTTON_HEIGHT)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setAccessibleName(action.text().replace("&", ""))
+    return button

@@ -1,0 +1,132 @@
+"""TokenTable: the editable table of tokens and their embeddings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from attn_gui.model import edits
+from attn_gui.model.edits import Side
+from attn_gui.views.band_follower import BandFollower
+from attn_gui.views.context import Context
+from attn_gui.views.header_editor import HeaderEditor
+from attn_gui.views.lit_table import LitTable
+from attn_gui.views.number_delegate import SPACE
+from attn_gui.views.token_model import NAME, TokenModel
+
+# pixels
+NUMBER_WIDTH = 48
+PAD_WIDTH = 40
+NAME_WIDTHS = (72, 168)
+NAMED_WIDTH = 144
+CONTEXT_ROW = 28
+# names beyond these are not measured for the width of their column
+MEASURED = 256
+
+
+class TokenTable(LitTable):
+    """Tokens ("tokens": the queries, in the shared bands) or the context of a cross-attention ("context": the keys).
+
+    ``whole_rows_deleted``: Delete was pressed on whole rows.
+    """
+
+    whole_rows_deleted = Signal()
+
+    def __init__(self, context: Context, side: Side, parent: QWidget | None = None) -> None:
+        super().__init__(context, side, parent)
+        self.tokens = TokenModel(context.document, context.settings, side, self)
+        self._named: tuple[str, ...] = ()
+        self._name_width = NAME_WIDTHS[0]
+        self.setModel(self.tokens)
+        self.setAccessibleName("Tokens and embeddings" if side == "tokens" else "Context tokens and embeddings")
+        header = self.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setMinimumSectionSize(PAD_WIDTH)
+        self._header_editor = HeaderEditor(header, self._rename_section)
+        header.sectionDoubleClicked.connect(self.rename_dimension)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_menu)
+        if side == "tokens":
+            BandFollower(self, context.bands)
+        else:
+            self.verticalHeader().setDefaultSectionSize(CONTEXT_ROW)
+        self.tokens.figures_changed.connect(self._on_model_changed)
+        context.look.changed.connect(self._fit_columns)
+        self._on_model_changed()
+
+    def clear_cells(self) -> None:
+        last = self.tokens.columnCount() - 1
+        selected = self.selected
+        if selected and all((r.left, r.right) == (NAME, last) for r in selected):
+            self.whole_rows_deleted.emit()
+        else:
+            super().clear_cells()
+
+    def rename_dimension(self, column: int) -> None:
+        """Open the name of ``column`` for editing, if it is a dimension."""
+        if not 1 <= column <= self.tokens.width or self.tokens.sequence is None:
+            return
+        self.scrollTo(self.tokens.index(max(0, self.currentIndex().row()), column))
+        self._header_editor.open(column, self.tokens.sequence.dimensions[column - 1] or "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _on_header_menu(self, at: QPoint) -> None:
+        column = self.horizontalHeader().logicalIndexAt(at)
+        if column >= 0 and not any(column in r.columns for r in self.selected):
+            self.selectColumn(column)
+        self.open_menu(self.horizontalHeader().viewport().mapToGlobal(at))
+
+    def _on_model_changed(self) -> None:
+        self._fit_columns()
+        current = self.currentIndex()
+        if not current.isValid():
+            self.follow_selection()
+        elif current.row() != self.lit:
+            # rows came or went above: the selection stays with its token
+            self.select_token(current.row())
+
+    def _rename_section(self, section: int, name: str) -> None:
+        sequence = self.tokens.sequence
+        if sequence is None or not 1 <= section <= sequence.width:
+            return
+        if name == (sequence.dimensions[section - 1] or "") or (
+            sequence.dimensions[section - 1] is None and name == sequence.dimension_name(section - 1)
+        ):
+            return
+        document = self.context.document
+        document.apply(
+            f"Rename {sequence.dimension_name(section - 1)}",
+            edits.rename_dimension(document.experiment, self.side, section - 1, name),
+        )
+
+    def _fit_columns(self) -> None:
+        """Numbers in columns of one width, wider where a name asks for it; what is left goes to the tokens."""
+        model, header, metrics = self.tokens, self.horizontalHeader(), self.fontMetrics()
+        if model.sequence is None:
+            return
+        widest = max(metrics.horizontalAdvance(text) for text in model.figures.widest)
+        number = max(NUMBER_WIDTH, widest + SPACE)
+        if header.defaultSectionSize() != number:
+            header.setDefaultSectionSize(number)
+        total = number * model.width
+        for index, name in enumerate(model.sequence.dimensions[: model.width]):
+            wanted = number
+            if name is not None:
+                wanted = min(max(number, metrics.horizontalAdvance(name) + SPACE), NAMED_WIDTH)
+            total += wanted - number
+            if header.sectionSize(index + 1) != wanted:
+                header.resizeSection(index + 1, wanted)
+        if model.has_pad:
+            header.resizeSection(model.width + 1, PAD_WIDTH)
+            total += PAD_WIDTH
+        if model.sequence.tokens is not self._named:
+            self._named = model.sequence.tokens
+            names = max(metrics.horizontalAdvance(name) for name in self._named[:MEASURED])
+            self._name_width = max(NAME_WIDTHS[0], min(names + SPACE, NAME_WIDTHS[1]))
+        spare = self.viewport().width() - total
+        header.resizeSection(NAME, max(self._name_width, min(spare, NAME_WIDTHS[1])))
+        self.updateGeometries()

@@ -1,0 +1,188 @@
+"""The commands without a window, as a person would run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attn_gui import __version__, cli
+from attn_gui.compute.trace import trace
+from attn_gui.files import csv_reader, examples
+from attn_gui.files.session import load, save
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import SlidingWindow
+from attn_gui.model.painted import Painted
+from attn_gui.model.session import NamedExperiment, Session
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """A session of two experiments, the second of which is current."""
+    first = Experiment.from_tokens(["a", "b"], np.eye(2))
+    second = Experiment.from_tokens(
+        ["long", "name\n\x1b[31m", *["t"] * 20],
+        np.random.RandomState(0).standard_normal((22, 4)),
+        heads=2,
+        rule=SlidingWindow(3),
+        painted=Painted().with_cells([(0, 5)], True),
+    )
+    path = tmp_path / "two.attn"
+    save(Session((NamedExperiment("First", first), NamedExperiment("Second", second, "A note.")), 1), path)
+    return path
+
+
+def complaint(capsys: Captured) -> str:
+    """What stands on stderr, which is one line, and nothing on stdout."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("attn-gui")
+    return err
+
+
+def test_export_of_a_session(stored: Path, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "out"
+    assert cli.main(["export", str(stored), "--out", str(out), "--stage", "A,N,output"]) == 0
+    assert {path.name for path in out.iterdir()} == {
+        *(f"{stage}_head{head}.csv" for stage in "AN" for head in (1, 2)),
+        "output.csv",
+        "experiment.json",
+        "export.json",
+    }
+    assert capsys.readouterr().out == f"Second: A, N, output written to {out}\n"
+    stage = trace(load(stored).experiment).stage("N", 1)
+    np.testing.assert_array_equal(csv_reader.read(out / "N_head2.csv").values.astype(np.float32), stage)
+
+
+def test_export_of_an_example_in_every_format(tmp_path: Path) -> None:
+    expected = trace(examples.load("Karina").experiment).stage("N", 0)
+    for form, name in (("csv", "N_head1.csv"), ("csv-long", "N.csv"), ("npz", "N.npz")):
+        assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / form), "--format", form]) == 0
+        path = tmp_path / form / name
+        found = np.load(path)["N/head1"] if form == "npz" else csv_reader.read(path).values
+        np.testing.assert_array_equal(found.astype(np.float32).reshape(5, 5), expected)
+
+
+def test_precision_can_be_chosen(tmp_path: Path) -> None:
+    command = ["export", "--example", "KARINA", "--out", str(tmp_path), "--stage", "N", "--precision", "float64"]
+    assert cli.main(command) == 0
+    N = csv_reader.read(tmp_path / "N_head1.csv").values
+    np.testing.assert_allclose(N.sum(axis=1), 1, rtol=0, atol=4 * np.finfo(np.float64).eps)
+    assert json.loads((tmp_path / "experiment.json").read_bytes())["precision"] == "float64"
+
+
+def test_info(stored: Path, capsys: Captured) -> None:
+    assert cli.main(["info", str(stored)]) == 0
+    out = capsys.readouterr().out
+    assert "First\n" in out
+    assert "Second (current)\n" in out
+    assert "  variant    Multi-head self\n" in out
+    assert "  tokens     22: long name\\n\\x1b[31m t t t t t t t t t t … and 10 more\n" in out
+    assert "  sizes      d_model 4, d_k 2, d_v 2\n" in out
+    assert "  mask       Sliding window (window 3, two sided False), 1 rectangle painted by hand\n" in out
+    assert "  note       A note.\n" in out
+    assert "\x1b" not in out
+
+
+def test_info_of_an_example(capsys: Captured) -> None:
+    assert cli.main(["info", "--example", "translation"]) == 0
+    out = capsys.readouterr().out
+    assert "context    4: the black cat sleeps" in out
+    assert "scale      0.5" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["print"], "print"),
+        (["export"], "--out"),
+        (["export", "--out", "x"], "FILE.attn --example"),
+        (["export", "a.attn", "--example", "karina", "--out", "x"], "not allowed"),
+        (["export", "--example", "nobody", "--out", "x"], "karina, animal"),
+        (["export", "--example", "karina", "--out", "x", "--stage", "A,B"], "received 'B'"),
+        (["export", "--example", "karina", "--out", "x", "--stage", ""], "received ''"),
+        (["export", "--example", "karina", "--out", "x", "--format", "xls"], "'csv-long'"),
+        (["export", "--example", "karina", "--out", "x", "--precision", "float8"], "'bfloat16'"),
+        (["info"], "FILE.attn --example"),
+        (["info", "a.attn", "b.attn"], "b.attn"),
+        (["info", "--colour", "a.attn"], "--colour"),
+    ],
+)
+def test_arguments_that_make_no_sense(
+    arguments: list[str], words: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(arguments) == 2
+    assert words in complaint(capsys)
+    assert not (tmp_path / "x").exists()
+
+
+def test_files_that_cannot_be_read(stored: Path, tmp_path: Path, capsys: Captured) -> None:
+    assert cli.main(["info", str(tmp_path / "none.attn")]) == 1
+    assert "none.attn: expected a file, received a name that does not exist" in complaint(capsys)
+    stored.write_bytes(stored.read_bytes()[:-30])
+    assert cli.main(["export", str(stored), "--out", str(tmp_path / "out")]) == 1
+    assert "damaged or cut off" in complaint(capsys)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "file" / "out")]) == 1
+    assert "a folder to write into" in complaint(capsys)
+
+
+def test_a_stage_that_this_experiment_has_not(tmp_path: Path, capsys: Captured) -> None:
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), "--stage", "context"]) == 1
+    assert "“Karina” has no stage context; it has X, Q" in complaint(capsys)
+
+
+@pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
+def test_a_device_that_is_not_there(tmp_path: Path, capsys: Captured, device: str) -> None:
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), "--device", device]) == 1
+    assert f"cannot compute on {device}: " in complaint(capsys)
+
+
+def test_more_memory_than_there_is(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attn_gui.compute.budget.available", lambda device: 100)
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out")]) == 1
+    assert "100 bytes may be used" in complaint(capsys)
+
+
+def test_stopped_by_the_keyboard(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "export_folder", stop)
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out")]) == 130
+    assert "stopped" in complaint(capsys)
+
+
+def test_progress_where_a_person_is_looking(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), "--stage", "N"]) == 0
+    assert "\rwriting 100% " in capsys.readouterr().err
+
+
+def test_version_and_help(capsys: Captured) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"attn_gui {__version__}\n"
+    for arguments in (["--help"], ["export", "--help"], ["info", "--help"]):
+        assert cli.main(arguments) == 0
+        assert "usage: attn-gui" in capsys.readouterr().out
+
+
+def test_as_a_process_with_a_narrow_console(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "attn_gui", "info", "--example", "animal"]
+    environment = {"PYTHONIOENCODING": "ascii", "PATH": "", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(command, capture_output=True, env=environment, check=True, cwd=tmp_path)
+    assert b"The animal ? it was too tired (3 heads)" in done.stdout
+    assert done.stderr == b""
