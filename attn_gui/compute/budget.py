@@ -35,7 +35,7 @@ def check(experiment: Experiment, device: torch.device) -> None:
     need, have = needed(experiment), available(device)
     if need > have:
         e = experiment
-        raise TooLarge(f"A and N of {e.heads} x {e.n_q} x {e.n_k} cells in {e.precision}", need, have)
+        raise TooLarge(f"Holding A and N of {e.heads} x {e.n_q} x {e.n_k} cells in {e.precision}", need, have)
 
 
 def _free_memory() -> int:

@@ -18,7 +18,7 @@ from attn_gui.files.atomic import replacing
 from attn_gui.files.csv_labels import quoted
 from attn_gui.files.errors import FileError
 from attn_gui.files.layout import Layout
-from attn_gui.files.numbers import cells, row_text
+from attn_gui.files.numbers import rows_text
 from attn_gui.model.precision import Precision
 
 # gives the values of a slice of rows, [rows, columns]; bfloat16 widened to float32
@@ -44,8 +44,9 @@ def write_matrix(path: Path, layout: Layout, read: ReadRows, precision: Precisio
     with replacing(path) as file:
         file.write(b",".join([layout.row_kind.encode(), *columns]) + LINE_END)
         for rows in row_blocks(layout):
-            for label, row in zip(labels[rows], read(rows), strict=True):
-                file.write(b"%b,%b\r\n" % (label, row_text(row, precision)))
+            texts = rows_text(read(rows), precision)
+            lines = [b"%b,%b\r\n" % line for line in zip(labels[rows], texts, strict=True)]
+            file.write(b"".join(lines))
             yield rows.stop / len(layout.rows)
 
 
@@ -59,9 +60,9 @@ def write_long(
         file.write(",".join(long_header(layout.row_kind, layout.column_kind)).encode() + LINE_END)
         for done, (head, read) in enumerate(heads):
             for rows in row_blocks(layout):
-                for label, row in zip(labels[rows], read(rows), strict=True):
+                for label, row in zip(labels[rows], rows_text(read(rows), precision), strict=True):
                     start = head.encode() + label
-                    values = zip(columns, cells(row, precision), strict=True)
+                    values = zip(columns, row.split(b","), strict=True)
                     file.write(b"".join([b"%b%b%b\r\n" % (start, column, value) for column, value in values]))
                 yield (done + rows.stop / len(layout.rows)) / len(heads)
 

@@ -35,31 +35,41 @@ def text(value: float, precision: Precision) -> str:
     return row_text(number, precision).decode("ascii")
 
 
-def row_text(row: Array, precision: Precision) -> bytes:
-    """The numbers of ``row`` [n] with commas between them.
+def rows_text(table: Array, precision: Precision) -> list[bytes]:
+    """The numbers of each row of ``table`` [rows, columns] with commas between them.
 
-    ``row`` holds values of ``precision``; bfloat16 comes widened to float32, as from a Trace. Raises ValueError for
+    ``table`` holds values of ``precision``; bfloat16 comes widened to float32, as from a Trace. Raises ValueError for
     numbers that are not of it.
     """
-    if row.size == 0:
-        return b""
-    numbers = _printable(row, precision)
-    joined = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
-    joined = (joined + b",").replace(b".0,", b",")[:-1]
+    if table.size == 0:
+        return [b""] * len(table)
+    numbers = _printable(table, precision)
+    text = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)  # [[1.5,2.0],[0.25,null]]
+    rows = [row[:-2] for row in text.split(b"[")[2:]]
+    whole = (numbers == np.trunc(numbers)).any(axis=1)
+    for index in np.flatnonzero(whole):
+        rows[index] = (rows[index] + b",").replace(b".0,", b",")[:-1]
     odd = ~np.isfinite(numbers)
     if numbers.dtype == np.float32:
         odd |= (numbers.view(np.uint32) & 0x7FFFFFFF) == _TIE
-    return _patched(joined, numbers, odd) if odd.any() else joined
+    for index in np.flatnonzero(odd.any(axis=1)):
+        rows[index] = _patched(rows[index], numbers[index], odd[index])
+    return rows
+
+
+def row_text(row: Array, precision: Precision) -> bytes:
+    """The numbers of ``row`` [n] with commas between them; as :func:`rows_text`."""
+    return rows_text(row[np.newaxis], precision)[0]
 
 
 def cells(row: Array, precision: Precision) -> list[bytes]:
-    """The text of each number of ``row`` [n]; as :func:`row_text`."""
+    """The text of each number of ``row`` [n]; as :func:`rows_text`."""
     return row_text(row, precision).split(b",") if row.size else []
 
 
-def _printable(row: Array, precision: Precision) -> Array:
-    """``row`` as native float64 or float32 whose own shortest text is the one wanted."""
-    numbers = np.ascontiguousarray(row, dtype=precision.numpy)
+def _printable(table: Array, precision: Precision) -> Array:
+    """``table`` as native float64 or float32 whose own shortest text is the one wanted."""
+    numbers = np.ascontiguousarray(table, dtype=precision.numpy)
     return shortest_decimals(precision)[_patterns(numbers, precision)] if precision.bytes == 2 else numbers
 
 

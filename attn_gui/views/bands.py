@@ -7,7 +7,8 @@ from PySide6.QtCore import QObject, Signal
 # pixels; multiples of 4
 HEADER = 28
 LOWEST_ROW = 20
-HIGHEST_ROW = 52
+HIGHEST_ROW = 72
+TALLEST_ROW = 112
 TABLE_ROW = 24
 
 
@@ -26,6 +27,7 @@ class Bands(QObject):
         self.height = 400
         self.top = 0.0
         self.pitch = float(HIGHEST_ROW)
+        self._highest = HIGHEST_ROW
         self._fitted = True
 
     @property
@@ -59,6 +61,18 @@ class Bands(QObject):
             self.height = height
             self._settle()
 
+    def set_cell_width(self, width: int) -> None:
+        """Pixels that a cell of the heatmaps is wide: rows grow to make cells square, within limits."""
+        highest = max(HIGHEST_ROW, min(width, TALLEST_ROW))
+        if highest != self._highest:
+            self._highest = highest
+            self._settle()
+
+    @property
+    def natural_height(self) -> int:
+        """Pixels that the rows would take at their highest, header not counted."""
+        return self.count * self._highest
+
     def fit(self) -> None:
         """Bring every row into sight."""
         self._fitted = True
@@ -71,7 +85,7 @@ class Bands(QObject):
             self.fit()
             return
         self._fitted = False
-        pitch = min(self.height / rows, 4.0 * HIGHEST_ROW)
+        pitch = min(self.height / rows, 2.0 * TALLEST_ROW)
         pitch = float(round(pitch)) if pitch >= LOWEST_ROW else pitch
         self._set(top, pitch)
 
@@ -82,7 +96,7 @@ class Bands(QObject):
 
     def _fit_pitch(self) -> float:
         whole = self.height // self.count
-        return float(min(HIGHEST_ROW, whole)) if whole >= LOWEST_ROW else self.height / self.count
+        return float(min(self._highest, whole)) if whole >= LOWEST_ROW else self.height / self.count
 
     def _settle(self) -> None:
         if self._fitted:

@@ -6,13 +6,21 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.head_switch import HeadSwitch
 from attn_gui.views.heatmap_panel import HeatmapPanel
 from attn_gui.views.output_panel import OutputPanel
+from attn_gui.views.panel import FOOTER_HEIGHT, TITLE_HEIGHT
 from attn_gui.views.token_panel import TokenPanel
 
 GAP = 8
+CROWDED = 6
+# pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
+BESIDE_CELLS = 24 + 64
+SUMS = 44
+CHROME = 2 * 8 + TITLE_HEIGHT + 2 * 4 + FOOTER_HEIGHT + 2
+QWIDGETSIZE_MAX = (1 << 24) - 1
 
 
 class Formula(QSplitter):
@@ -58,8 +66,17 @@ class Formula(QSplitter):
     def _balance(self) -> None:
         whole = self.width() - 3 * GAP
         e = self._context.document.experiment
-        left = min(max(256, 136 + 56 * e.d_model), int(whole * 0.30))
         d_out = e.weights.W_O.width if e.weights and e.weights.W_O else e.heads * e.d_v
-        right = min(max(176, 40 + 64 * d_out), int(whole * 0.20))
-        middle = (whole - left - right) // 2
-        self.setSizes([left, middle, middle, right])
+        # many keys need the room more than many dimensions, which scroll
+        crowded = e.n_k > CROWDED
+        left = min(max(256, 136 + 56 * e.d_model), int(whole * (0.22 if crowded else 0.30)))
+        right = min(max(168, 40 + 64 * d_out), int(whole * (0.13 if crowded else 0.20)))
+        middle = (whole - left - right - SUMS) // 2
+        self.setSizes([left, middle, middle + SUMS, right])
+        self._context.bands.set_cell_width((middle - BESIDE_CELLS) // e.n_k)
+        self._limit_height()
+
+    def _limit_height(self) -> None:
+        """No taller than the rows at their highest: what is left belongs to the window, not inside the panels."""
+        natural = CHROME + HEADER + self._context.bands.natural_height
+        self.setMaximumHeight(min(natural, QWIDGETSIZE_MAX))

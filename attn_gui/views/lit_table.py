@@ -41,11 +41,11 @@ class LitTable(SpreadsheetView):
 
     def select_token(self, row: int) -> None:
         """Select the token of ``row``, as query or as key; the other one stays."""
-        selection = self.context.selection
+        selection, experiment = self.context.selection, self.context.document.experiment
         if self.side == "tokens":
-            selection.set_cell(row, selection.key)
+            selection.set_cell(row, min(selection.key, experiment.n_k - 1))
         else:
-            selection.set_cell(selection.query, row)
+            selection.set_cell(min(selection.query, experiment.n_q - 1), row)
 
     def follow_selection(self) -> None:
         """Make the lit row current, unless that would lose what is being typed."""

@@ -81,6 +81,7 @@ def _sheet(theme: Theme) -> str:
     QLabel#error {{ color: {theme.error}; }}
     QLabel#step {{ color: {theme.accent}; font-weight: 600; }}
     QLabel#title {{ font-weight: 600; }}
+    QHeaderView {{ background: {theme.panel}; border: none; }}
     QHeaderView::section {{
         background: {theme.panel}; color: {theme.muted}; border: none; padding: 0 8px;
     }}
@@ -89,5 +90,12 @@ def _sheet(theme: Theme) -> str:
         selection-background-color: {theme.band}; selection-color: {theme.text};
     }}
     QTableView:focus {{ outline: none; }}
+    QScrollBar {{ background: transparent; border: none; margin: 0; }}
+    QScrollBar:vertical {{ width: 12px; }}
+    QScrollBar:horizontal {{ height: 12px; }}
+    QScrollBar::handle {{ background: {theme.line}; border-radius: 4px; margin: 2px; min-width: 24px; min-height: 24px; }}
+    QScrollBar::handle:hover {{ background: {theme.muted}; }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     QTableCornerButton::section {{ background: {theme.panel}; border: none; }}
     """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attn_gui.views.context import Context
+from attn_gui.views.elided_label import ElidedLabel
 
 TITLE_HEIGHT = 28
 FOOTER_HEIGHT = 32
@@ -32,8 +33,8 @@ class Panel(QFrame):
         self.title_layout.setSpacing(8)
         self.title_layout.addWidget(_label(step, "step"))
         self.title_layout.addWidget(_label(title, "title"))
-        self.formula = _label(formula, "muted")
-        self.formula.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.formula = ElidedLabel(formula)
+        self.formula.setObjectName("muted")
         self.title_layout.addWidget(self.formula, 1)
         layout.addWidget(top)
         self._body = QVBoxLayout()

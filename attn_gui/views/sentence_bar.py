@@ -6,13 +6,13 @@ from html import escape
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attn_gui.model.answers import Row
 from attn_gui.model.asks import RowAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.context import Context
+from attn_gui.views.elided_label import ElidedLabel
 from attn_gui.views.figures import percent
 
 SLOT = "sentence"
@@ -33,9 +33,8 @@ class SentenceBar(QWidget):
         font = self.sentence.font()
         font.setPointSizeF(font.pointSizeF() * 1.2)
         self.sentence.setFont(font)
-        self.note = QLabel()
+        self.note = ElidedLabel()
         self.note.setObjectName("muted")
-        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 0, 4, 0)
         layout.setSpacing(4)
@@ -48,10 +47,6 @@ class SentenceBar(QWidget):
         context.look.changed.connect(self._ask_anew)
         self._row: Row | None = None
         self._ask()
-        self._show_note()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._show_note()
 
     def _ask(self) -> None:
@@ -75,9 +70,7 @@ class SentenceBar(QWidget):
     def _show_note(self) -> None:
         note = self._context.document.session.named.note
         self.note.setVisible(bool(note))
-        width = max(0, self.width() - 8)
-        self.note.setText(self.note.fontMetrics().elidedText(note, Qt.TextElideMode.ElideRight, width))
-        self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
+        self.note.setText(note)
         self.note.setAccessibleName(note)
 
 
@@ -99,14 +92,15 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     shares = [percent(float(row.N[j])) for j in chosen]
     plain = ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
     pieces = []
-    for j, name, share in zip(chosen, names, shares, strict=True):
-        figure = f"<b style='color:{accent}'>{share}</b>" if j == order[0] else share
+    for j, name, share in zip(chosen, names, map(escape, shares), strict=True):
+        largest = row.N[j] >= row.N[order[0]] * (1 - 1e-6)
+        figure = f"<b style='color:{accent}'>{share}</b>" if largest else share
         pieces.append(f"{escape(name)}&nbsp;{figure}")
     rich = "&nbsp;&nbsp; ".join(pieces)
     rest = len(candidates) - len(chosen)
     if rest:
         left = percent(max(0.0, row.total - float(sum(row.N[j] for j in chosen))))
         plain += f", {rest:,} others {left}"
-        rich += f"&nbsp;&nbsp; <span style='color:{muted}'>{rest:,} others {left}</span>"
+        rich += f"&nbsp;&nbsp; <span style='color:{muted}'>{rest:,} others {escape(left)}</span>"
     head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "
     return f"{start}“{query}” looks at {plain}.", head + rich

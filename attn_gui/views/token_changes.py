@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,11 @@ class Splice:
     first: int
     removed: int
     inserted: int
+
+    @property
+    def stay(self) -> int:
+        """How many of the lines are there before and after, if with other contents."""
+        return min(self.removed, self.inserted)
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,26 @@ def changed_columns(before: TokenSequence, after: TokenSequence) -> Splice:
     while end < limit - start and alike(n - 1 - end, m - 1 - end):
         end += 1
     return Splice(start, n - start - end, m - start - end)
+
+
+def resized_rows(before: TokenSequence, after: TokenSequence, change: Splice) -> TokenSequence:
+    """``before`` with as many rows as ``after``: the last of the splice gone, or those of ``after`` there."""
+    first, at = change.first + change.stay, change.first + change.removed
+    new = slice(first, change.first + change.inserted)
+    kept = before.embeddings.without_rows(range(first, at))
+    return TokenSequence(
+        (*before.tokens[:first], *after.tokens[new], *before.tokens[at:]),
+        kept.with_rows_inserted(first, after.embeddings.rows(new.start, new.stop)),
+        before.dimensions,
+    ).with_pad(np.concatenate([before.pad[:first], after.pad[new], before.pad[at:]]))
+
+
+def resized_columns(before: TokenSequence, change: Splice) -> TokenSequence:
+    """``before`` with as many dimensions as the splice makes: its last ones gone, or zeros in place of new ones."""
+    first, at = change.first + change.stay, change.first + change.removed
+    order = [*range(first), *[None] * (change.inserted - change.stay), *range(at, before.width)]
+    names = tuple(None if was is None else before.dimensions[was] for was in order)
+    return replace(before, embeddings=before.embeddings.with_columns(order), dimensions=names)
 
 
 def changed_cells(before: Table, after: Table) -> Cells | None:

@@ -24,7 +24,15 @@ from attn_gui.views.figures import shown
 from attn_gui.views.grid import EDITABLE, NOWHERE, GridModel, Index
 from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.spans import Span, TableSpans
-from attn_gui.views.token_changes import Splice, changed_cells, changed_columns, changed_entries, changed_rows
+from attn_gui.views.token_changes import (
+    Splice,
+    changed_cells,
+    changed_columns,
+    changed_entries,
+    changed_rows,
+    resized_columns,
+    resized_rows,
+)
 from attn_gui.views.token_writing import write_block
 
 Role = Qt.ItemDataRole
@@ -206,14 +214,18 @@ class TokenModel(GridModel):
         if new.width != old.width:
             both = old.width and new.width
             change = changed_columns(old.sequence, new.sequence) if both else Splice(0, old.width, new.width)
-            self._splice(replace(change, first=change.first + 1), almost, columns=True)
+            # to the new shape first, with every other cell as it was, as Qt expects; then to the new contents
+            resized = replace(almost, sequence=resized_columns(old.sequence, change), pad=old.pad)
+            self._splice(replace(change, first=change.first + 1), resized, columns=True)
+            self._shown = almost
             self._say_changed(0, NAME, len(new.sequence) - 1, self.columnCount() - 1)
         elif len(new.sequence) != len(old.sequence):
             change = changed_rows(old.sequence, new.sequence)
-            self._splice(change, almost, columns=False)
-            stay = min(change.removed, change.inserted)
-            if stay:
-                self._say_changed(change.first, NAME, change.first + stay - 1, self.columnCount() - 1)
+            sequence = resized_rows(old.sequence, new.sequence, change)
+            self._splice(change, replace(almost, sequence=sequence, pad=sequence.pad), columns=False)
+            self._shown = almost
+            if change.stay:
+                self._say_changed(change.first, NAME, change.first + change.stay - 1, self.columnCount() - 1)
         else:
             self._shown = almost
             self._say_cells(old, new)
@@ -244,7 +256,7 @@ class TokenModel(GridModel):
 
     def _splice(self, change: Splice, then: _Shown, *, columns: bool) -> None:
         """Become ``then`` by inserting or removing as many rows or columns as its counts differ by."""
-        first, more = change.first + min(change.removed, change.inserted), change.inserted - change.removed
+        first, more = change.first + change.stay, change.inserted - change.removed
         last = first + abs(more) - 1
         if more > 0:
             (self.beginInsertColumns if columns else self.beginInsertRows)(NOWHERE, first, last)

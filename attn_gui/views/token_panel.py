@@ -51,7 +51,7 @@ class TokenPanel(Panel):
         self._feet = QStackedWidget()
         for side, table in self.tables.items():
             self._stack.addWidget(table)
-            self._feet.addWidget(FootScroll(table, context.look))
+            self._feet.addWidget(_alone(FootScroll(table, context.look)))
             table.extra_actions += [None, self.text_to_tokens]
             table.setProperty("side", side)
         self.set_body(self._stack)
@@ -122,6 +122,15 @@ class TokenPanel(Panel):
         if self._dialog is None:
             self._dialog = SentenceDialog(self.context, self.window())
         self._dialog.open_for(self.side)
+
+
+def _alone(widget: QWidget) -> QWidget:
+    """A page with ``widget`` on it: a stack shows its pages whether or not they want to be seen."""
+    page = QWidget()
+    layout = QVBoxLayout(page)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.addWidget(widget)
+    return page
 
 
 def _button(action: QAction) -> QToolButton:

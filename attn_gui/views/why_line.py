@@ -32,8 +32,9 @@ class WhyLine(QFrame):
         self.line.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.line.setWordWrap(True)
+        self.line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        # always two lines: the panels above must not jump as one goes from cell to cell
+        self.line.setFixedHeight(2 * self.line.fontMetrics().lineSpacing() + 4)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
         layout.addWidget(self.line)
@@ -65,8 +66,10 @@ class WhyLine(QFrame):
         steps = derivation(e, reading, self._context.settings.decimals)
         theme = self._context.look.theme
         head = f"<b style='color:{theme.accent}'>Why {escape(steps[0], quote=False)}?</b>&nbsp;&nbsp; "
+        head += f"{escape(steps[1], quote=False)}<br>"
         arrow = f" <span style='color:{theme.muted}'>&nbsp;›&nbsp;</span> "
-        self.line.setText(head + arrow.join(escape(step, quote=False) for step in steps[1:]))
+        self.line.setText(head + arrow.join(escape(step, quote=False) for step in steps[2:]))
+        self.line.setToolTip("" if len(steps) < 3 else " › ".join(steps[2:]))
         self.line.setAccessibleName(f"Why {steps[0]}? " + "; ".join(steps[1:]))
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attn_gui.views.bands import HIGHEST_ROW, LOWEST_ROW, TABLE_ROW, Bands
+from attn_gui.views.bands import HIGHEST_ROW, LOWEST_ROW, TABLE_ROW, TALLEST_ROW, Bands
 
 
 def bands(count: int, height: int) -> Bands:
@@ -17,6 +17,17 @@ def test_few_rows_are_tall_and_of_whole_pixels() -> None:
     few = bands(5, 451)
     assert few.aligned
     assert few.pitch == HIGHEST_ROW == few.row_height
+
+
+def test_rows_grow_with_wide_cells_within_limits() -> None:
+    few = bands(5, 800)
+    few.set_cell_width(90)
+    assert few.pitch == 90
+    few.set_cell_width(10)
+    assert few.pitch == HIGHEST_ROW
+    few.set_cell_width(5000)
+    assert few.pitch == TALLEST_ROW
+    assert few.natural_height == 5 * TALLEST_ROW
 
 
 def test_many_rows_fill_the_height_exactly() -> None:
@@ -46,6 +57,6 @@ def test_what_was_fitted_stays_fitted_when_the_panel_grows() -> None:
     made.show_rows(10, 20)
     assert not made.fitted
     made.set_height(1200)
-    assert made.pitch == 80.0
+    assert made.pitch == 80.0, "a zoomed row stays as tall"
     made.fit()
     assert made.visible == (0.0, 100.0)

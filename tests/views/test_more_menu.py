@@ -237,6 +237,7 @@ def test_the_button_opens_it_and_escape_closes_it(panel: MorePanel, qtbot: QtBot
 def test_it_is_walked_through_by_tab(panel: MorePanel, qtbot: QtBot) -> None:
     with qtbot.waitSignal(panel.devices.listed, timeout=30_000):
         panel.open()
+    qtbot.waitUntil(panel.device.buttons["cpu"].isVisible)
     panel.softcap_kind.button("on").click()
     names = []
     for _ in range(12):

@@ -14,9 +14,11 @@ from attn_gui.model.picture import Picture
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.figures import shown
+from attn_gui.views.heatmap.colour_bar import ColourBar
 from attn_gui.views.heatmap.image import index_to_qimage
 from attn_gui.views.heatmap.labels import stride, token_text
 from attn_gui.views.heatmap.numbers_item import fitting_style, inks
+from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
 
 # the largest cell, and what labels need
@@ -38,7 +40,10 @@ class Place:
 
 
 class ArrayPicture(QWidget):
-    """Draws a Picture of a whole stage; ``resized`` says that more or fewer cells fit."""
+    """Draws a Picture of a whole stage; ``resized`` says that more or fewer cells fit.
+
+    ``bar`` is its colour bar, for the owner to place.
+    """
 
     resized = Signal()
 
@@ -48,13 +53,14 @@ class ArrayPicture(QWidget):
         self._picture: Picture | None = None
         self._layout = Layout("query", "dimension", (), ())
         self._image = QImage()
+        self.bar = ColourBar(context.look)
         self._strip = NARROWEST_STRIP
         self._label_width = LABEL_WIDTH
         self.setMinimumSize(160, 80)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setFont(number_font())
         context.look.changed.connect(self._colour)
-        context.settings.changed.connect(lambda name: self.update())
+        context.settings.changed.connect(lambda name: self._colour() if name == "decimals" else None)
 
     @property
     def most_cells(self) -> tuple[int, int]:
@@ -151,7 +157,9 @@ class ArrayPicture(QWidget):
 
     def _colour(self) -> None:
         if self._picture is not None:
-            self._image = index_to_qimage(self._picture.index, self._context.look.theme.diverging)
+            table = self._context.look.theme.diverging
+            self._image = index_to_qimage(self._picture.index, table)
+            self.bar.show_scale(scale_of(self._picture, self._context.settings.decimals), table, centred=True)
         self.update()
 
     def _paint_numbers(self, painter: QPainter, place: Place) -> None:

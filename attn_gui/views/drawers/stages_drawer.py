@@ -12,16 +12,17 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
+from attn_gui.views.bands import Bands
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.array_picture import ArrayPicture
 from attn_gui.views.drawers.drawer import Drawer, EmptyState
 from attn_gui.views.drawers.flow import Flow
 from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.drawers.stage_heatmap import StageHeatmap
 from attn_gui.views.drawers.stage_model import StageModel
 from attn_gui.views.drawers.stage_table import StageTable
 from attn_gui.views.drawers.stage_text import told
-from attn_gui.views.heatmap.colour_bar import ColourBar
-from attn_gui.views.heatmap.scale import scale_of
+from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.top_bar import Dropdown
 
 SLOT = "stages"
@@ -43,17 +44,19 @@ class StagesDrawer(Drawer):
         self.model = StageModel(context, self)
         self.table = StageTable(context, self.model)
         self.picture = ArrayPicture(context)
-        self.scale = ColourBar(context.look)
         self.waiting = EmptyState()
         self.waiting.say("Starting torch", "The stages fill in as soon as it is there.")
         pictured = QWidget()
         column = QVBoxLayout(pictured)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.picture, 1)
-        column.addWidget(self.scale)
+        column.addWidget(self.picture.bar)
         self._bodies = QStackedWidget()
-        self._table_page = self._bodies.addWidget(self.table)
-        self._picture_page = self._bodies.addWidget(pictured)
+        self._bodies.addWidget(self.table)
+        self._bodies.addWidget(pictured)
+        self._pictured = pictured
+        self._bands, self._columns = Bands(self), Columns(self)
+        self.heatmaps: dict[str, StageHeatmap] = {}
         top = Flow()
         for part in (self.stage, self.form, self.told):
             top.addWidget(part)
@@ -86,7 +89,8 @@ class StagesDrawer(Drawer):
         self.stage.show_choices([(name, f"{name}   {STAGES[name].what}", None) for name in names], self._name(e))
         form = self.context.document.session.view.get("stage_as")
         self.form.show_value(form if form == "heatmap" else "table")
-        self._bodies.setCurrentIndex(self._picture_page if form == "heatmap" else self._table_page)
+        self._bands.set_count(e.n_q)
+        self._bodies.setCurrentWidget(self._body(self._name(e)) if form == "heatmap" else self.table)
         self._pages.setCurrentIndex(0 if self.context.feed.trace is not None else 1)
         self._tell()
         self._ask()
@@ -108,12 +112,23 @@ class StagesDrawer(Drawer):
             return 0
         return head if head != "mean" or STAGES[name].square else 0
 
+    def _body(self, name: str) -> QWidget:
+        """What shows ``name`` as a heatmap; those of square stages are made when they are first looked at."""
+        if not STAGES[name].square:
+            return self._pictured
+        if name not in self.heatmaps:
+            self.heatmaps[name] = StageHeatmap(self.context, name, self._bands, self._columns)
+            self._bodies.addWidget(self.heatmaps[name])
+        return self.heatmaps[name]
+
     def _ask(self) -> None:
         name = self._name(self.context.document.experiment)
-        ask: Ask = StageAsk(name, self._head(name))
-        if self.form.value == "heatmap":
-            ask = PictureAsk(name, self._head(name), size=self.picture.most_cells, diverging=name != "N")
-        self.keep_asks({SLOT: ask})
+        asks: dict[str, Ask] = {}
+        if self.form.value == "table":
+            asks[SLOT] = StageAsk(name, self._head(name))
+        elif not STAGES[name].square:
+            asks[SLOT] = PictureAsk(name, self._head(name), size=self.picture.most_cells, diverging=True)
+        self.keep_asks(asks)
 
     def _tell(self) -> None:
         trace = self.context.feed.trace
@@ -138,9 +153,6 @@ class StagesDrawer(Drawer):
             self.table.setAccessibleName(f"{name}, {STAGES[name].what}")
         elif isinstance(answer, Picture):
             self.picture.show_picture(answer, layout(e, answer.request.stage))
-            scale = scale_of(answer, self.context.settings.decimals)
-            theme = self.context.look.theme
-            self.scale.show_scale(scale, theme.diverging, centred=True)
 
     def _refresh_if_visible(self) -> None:
         if self.isVisible():

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attn_gui.model.picture import LAST_COLOUR, MASKED, NON_FINITE
-from attn_gui.views.heatmap.hatch import line_colours, lines_in
+from attn_gui.views.heatmap.hatch import hatch_pen, line_colours, lines_in
 from attn_gui.views.heatmap.image import index_to_qimage
 from attn_gui.views.heatmap.scale import Scale
 from attn_gui.views.look import Look, number_font
@@ -118,7 +118,7 @@ def paint_swatch(painter: QPainter, box: QRectF, index: int, theme: Theme) -> No
     """A cell that is masked or not finite."""
     fill: QColor = theme.colour("masked" if index == MASKED else "non_finite")
     painter.fillRect(box, fill)
-    painter.setPen(QPen(line_colours(theme)[index], 1))
+    painter.setPen(hatch_pen(line_colours(theme)[index], 1.0))
     painter.drawLines(lines_in(box, SWATCH_STEP, crossed=index == NON_FINITE))
     painter.setPen(QPen(theme.colour("line"), 1))
     painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))

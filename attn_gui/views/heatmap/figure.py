@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import LAST_COLOUR, MASKED, NON_FINITE, Picture
-from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.colour_bar import paint_bar
 from attn_gui.views.heatmap.grid import Grid
-from attn_gui.views.heatmap.hatch import hatching, line_colours, lines_in, spacing
+from attn_gui.views.heatmap.hatch import hatch_pen, hatching, line_colours, lines_in, spacing
 from attn_gui.views.heatmap.image import index_to_qimage, sampled
 from attn_gui.views.heatmap.labels import stride, token_text
-from attn_gui.views.heatmap.numbers_item import fitting_style, inks
+from attn_gui.views.heatmap.numbers_item import fitting_style, inks, number_text
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
 from attn_gui.views.theme import ColourTable, Theme
@@ -97,7 +96,7 @@ class Figure:
         upright = longest_key + GAP <= self._grid().cell_width
         corner = QFontMetricsF(_font(10)).horizontalAdvance("query ↓ key →")
         left = max(min(longest_query, LONGEST_LABEL), corner) + GAP
-        return round(left), LINE if upright else max(LINE, round(min(longest_key, LONGEST_LABEL) + GAP))
+        return math.ceil(left), LINE if upright else max(LINE, math.ceil(min(longest_key, LONGEST_LABEL)) + GAP)
 
     def _paint_labels(self, painter: QPainter, grid: Grid, left: int, top: int) -> None:
         font = _font()
@@ -132,12 +131,12 @@ class Figure:
                 cell = grid.cell(i, j).adjusted(0, 0, -apart, -apart)
                 painter.fillRect(cell, colours[index])
                 if index in (MASKED, NON_FINITE):
-                    painter.setPen(QPen(lines[index], 1.2))
+                    painter.setPen(hatch_pen(lines[index], 1.0))
                     painter.drawLines(lines_in(cell, step, crossed=index == NON_FINITE))
                 elif style is not None:
                     painter.setFont(style.font)
                     painter.setPen(ink[index])
-                    text = shown(float(picture.values[i, j]), style.decimals)
+                    text = number_text(float(picture.values[i, j]), style.decimals)
                     painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_image(self, painter: QPainter, grid: Grid, ratio: float) -> None:

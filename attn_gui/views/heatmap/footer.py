@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from attn_gui.views.heatmap.colour_bar import ColourBar
+from attn_gui.views.heatmap.words import Sentence
 from attn_gui.views.look import Look, number_font
 
 
 class Line(QWidget):
-    """One line of text, elided where there is no room for all of it; then the whole of it is in the tooltip."""
+    """One sentence, shortened where there is no room for all of it; the whole of it is in the tooltip."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.text = ""
+        self.sentence = Sentence("", "")
         self.setFont(number_font())
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName("Read-out")
 
-    def show_text(self, text: str) -> None:
-        self.text = text
-        self.setToolTip(text)
-        self.setAccessibleDescription(text)
+    def show_sentence(self, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self.setToolTip(f"<span>{escape(sentence.full)}</span>" if sentence.full else "")
+        self.setAccessibleDescription(sentence.full)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self._look.theme.colour("text"))
-        text = QFontMetrics(self.font()).elidedText(self.text, Qt.TextElideMode.ElideMiddle, self.width())
+        metrics = QFontMetrics(self.font())
+        full, short = self.sentence
+        text = full if metrics.horizontalAdvance(full) <= self.width() else short
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 

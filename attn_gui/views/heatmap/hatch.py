@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QTransform
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.picture import MASKED, NON_FINITE
@@ -15,6 +15,7 @@ from attn_gui.views.theme import Theme
 
 WIDEST = 8
 NARROWEST = 3
+LINE = 1.2
 # between the lines where cells are too small for a line of their own
 OVER_MANY = 6
 
@@ -23,6 +24,11 @@ def spacing(cell_width: float, cell_height: float) -> int:
     """Pixels from line to line, so that a single cell has one; of smaller cells only areas show lines."""
     side = math.floor(min(cell_width, cell_height))
     return OVER_MANY if side < NARROWEST else min(side, WIDEST)
+
+
+def hatch_pen(colour: QColor, ratio: float) -> QPen:
+    """Lines that end where they are said to end, at ``ratio`` device pixels a pixel."""
+    return QPen(colour, max(1.0, LINE * ratio), Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
 
 
 def line_colours(theme: Theme) -> dict[int, QColor]:
@@ -121,13 +127,13 @@ def _brush(colour: QColor, period: int, ratio: float, crossed: bool) -> QBrush:
     tile.fill(0)
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, period > OVER_MANY)
-    painter.setPen(QPen(colour, max(1.0, 1.2 * ratio), Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap))
+    pen = hatch_pen(colour, ratio)
+    pen.setCapStyle(Qt.PenCapStyle.SquareCap)
+    painter.setPen(pen)
     # one line a tile, and its neighbours' ends in the corners
     for shift in (-period, 0, period):
         painter.drawLine(QPointF(shift, period), QPointF(shift + period, 0))
         if crossed:
             painter.drawLine(QPointF(shift, 0), QPointF(shift + period, period))
     painter.end()
-    brush = QBrush(tile)
-    brush.setTransform(QTransform())
-    return brush
+    return QBrush(tile)

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from attn_gui.model.answers import RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.picture import ColourMapping, Picture
+from attn_gui.model.picture import Picture
 from attn_gui.model.session import Session
-from attn_gui.model.trace import Pooling
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
+from attn_gui.views.heatmap.choices import Choices
 from attn_gui.views.heatmap.columns import Columns
-from attn_gui.views.heatmap.copying import Copying
 from attn_gui.views.heatmap.flash_item import changed_cells
 from attn_gui.views.heatmap.footer import Footer
-from attn_gui.views.heatmap.image_export import ImageExport, filters, format_of
 from attn_gui.views.heatmap.keys import Keys
-from attn_gui.views.heatmap.menu import POOLINGS, Actions
+from attn_gui.views.heatmap.menu import Actions
+from attn_gui.views.heatmap.outlet import Outlet
 from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
 from attn_gui.views.heatmap.pictures import Pictures
 from attn_gui.views.heatmap.plot import Plot
 from attn_gui.views.heatmap.pointer import Pointer
 from attn_gui.views.heatmap.readout import ReadOut
-from attn_gui.views.heatmap.scale import DIVERGING, MAPPINGS, scale_of
+from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.heatmap.twin import Twin
-from attn_gui.views.heatmap.words import head_name
 
 # a trace that takes longer dims the picture that it will replace
 PATIENCE_MS = 300
@@ -76,7 +72,7 @@ class Heatmap(QWidget):
             context.bands,
             paintable=lambda: self.paintable,
             clicked=self._on_click,
-            told=lambda: self.readout.text,
+            told=lambda: self.readout.sentence.full,
         )
         self.keys = Keys(
             self.plot,
@@ -86,8 +82,8 @@ class Heatmap(QWidget):
             paintable=lambda: self.paintable,
             open_table=lambda: self.show_table(True),
         )
-        self.copying = Copying(context.feed, context.worker, context.notices, slot, self)
-        self.image_export = ImageExport(context, name, slot, self)
+        self.choices = Choices(context.document, self.pictures, slot)
+        self.outlet = Outlet(context, name, slot, self.pictures, self)
         self.menu = Actions(self)
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self.plot)
@@ -114,16 +110,6 @@ class Heatmap(QWidget):
     def shows_table(self) -> bool:
         return self._pages.currentWidget() is self.twin
 
-    def set_mapping(self, mapping: ColourMapping) -> None:
-        """How values become colours."""
-        self.context.document.keep_view(**{f"{self._slot} colours": mapping})
-        self._restore(self.context.document.session)
-
-    def set_pooling(self, pooling: Pooling) -> None:
-        """What stands for the cells of one pixel."""
-        self.context.document.keep_view(**{f"{self._slot} pooling": pooling})
-        self._restore(self.context.document.session)
-
     def show_table(self, on: bool) -> None:
         """Put the table in the place of the heatmap, or the heatmap back."""
         if on != self.shows_table:
@@ -138,38 +124,6 @@ class Heatmap(QWidget):
             if focused:
                 page.setFocus()
         self.menu.table.setChecked(on)
-
-    def copy_value(self) -> None:
-        """Put the selected cell's number on the clipboard, in full precision."""
-        i, j = self._selected()
-        self._copy("the value", slice(i, i + 1), slice(j, j + 1))
-
-    def copy_row(self) -> None:
-        i, _ = self._selected()
-        self._copy("the row", slice(i, i + 1), slice(None))
-
-    def copy_matrix(self) -> None:
-        self._copy("the matrix", slice(None), slice(None))
-
-    def copy_picture(self) -> None:
-        self.image_export.copy(self.pictures.ask)
-
-    def save_picture(self) -> None:
-        """Ask for a place and save the whole matrix as an image there."""
-        dialog = QFileDialog(self, f"Save {self.name} as an image")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(filters())
-        dialog.setDefaultSuffix("png")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(format_of(chosen)[0][1:]))
-        name = f"{self.context.document.session.named.name}, {self.name}, {head_name(self.pictures.head)}"
-        dialog.selectFile(name.replace("/", "-"))
-        dialog.fileSelected.connect(lambda path: self.save_image(Path(path), format_of(dialog.selectedNameFilter())[1]))
-        dialog.open()
-
-    def save_image(self, path: Path, scale: int = 1) -> None:
-        """Save the whole matrix as .png at ``scale`` pixels a pixel, or as .svg."""
-        self.image_export.save(self.pictures.ask, path, scale)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -194,6 +148,7 @@ class Heatmap(QWidget):
         self.plot.column_labels.clicked.connect(lambda index, keys: self.picker.press(KEY, index, keys))
         self.twin.left.connect(lambda: self.show_table(False))
         self.readout.changed.connect(self._say)
+        self.choices.changed.connect(lambda: self._restore(context.document.session))
         selection.cell_changed.connect(lambda query, key: self._show_cursor())
         selection.hover_changed.connect(lambda cell: self._show_cursor())
         selection.picked_changed.connect(self._show_cursor)
@@ -282,11 +237,7 @@ class Heatmap(QWidget):
 
     def _restore(self, session: Session) -> None:
         """Take the colours and the pooling that the session says."""
-        pictures, view = self.pictures, session.view
-        mapping, pooling = view.get(f"{self._slot} colours"), view.get(f"{self._slot} pooling")
-        possible = DIVERGING if pictures.diverging else tuple(MAPPINGS)
-        pictures.mapping = mapping if mapping in possible else "linear"
-        pictures.pooling = pooling if pooling in POOLINGS else "max"
+        self.choices.take(session)
         self._ask()
         self.menu.refresh()
 
@@ -297,13 +248,9 @@ class Heatmap(QWidget):
 
     def _say(self) -> None:
         """Bring the read-out and what a screen reader says up to date."""
-        self.footer.line.show_text(self.readout.text)
+        self.footer.line.show_sentence(self.readout.sentence)
         description = self.readout.description()
         if description != self.plot.accessibleDescription():
             self.plot.setAccessibleDescription(description)
             if self.plot.hasFocus() and QAccessible.isActive():
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.plot, description))
-
-    def _copy(self, what: str, rows: slice, columns: slice) -> None:
-        if self.context.feed.trace is not None:
-            self.copying.copy(what, self.pictures.stage, self.pictures.head, rows, columns)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
 
@@ -17,7 +18,7 @@ PADDING = 8
 MARK = 3
 # pixels that labels one above the other, and one beside the other, need at least
 LEAST_HEIGHT = 15
-LEAST_WIDTH = 28
+LEAST_WIDTH = 44
 NARROWEST_STRIP, WIDEST_STRIP = 56, 96
 MEASURED = 64
 
@@ -154,13 +155,18 @@ class LabelStrip(QWidget):
         """The bar that marks the selected label besides its colour."""
         raise NotImplementedError
 
-    def _thinned(self, visible: range, step: int) -> list[int]:
-        """Every ``step``-th of the visible, and the selected one in place of any it would lie on."""
-        first = -(-visible.start // step) * step
-        indices = range(first, visible.stop, step)
-        if self.selected not in visible:
-            return list(indices)
-        return [*(index for index in indices if abs(index - self.selected) >= step), self.selected]
+    def _thinned(self, visible: range, step: int, room: Callable[[int], QRectF]) -> dict[int, QRectF]:
+        """The room of every ``step``-th of the visible, and of the selected one in place of those it would lie on."""
+        indices = [*range(-(-visible.start // step) * step, visible.stop, step)]
+        if self.selected in visible:
+            indices = [self.selected, *(index for index in indices if index != self.selected)]
+        drawn: dict[int, QRectF] = {}
+        last = QRectF()
+        for index in indices:
+            place = room(index)
+            if not (place.intersects(last) or place.intersects(drawn.get(self.selected, QRectF()))):
+                drawn[index] = last = place
+        return drawn
 
 
 class RowLabels(LabelStrip):
@@ -170,7 +176,7 @@ class RowLabels(LabelStrip):
 
     def strip_width(self) -> int:
         """Pixels for the longest label, within limits."""
-        return round(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, WIDEST_STRIP)) / 4) * 4
+        return math.ceil(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, WIDEST_STRIP)) / 4) * 4
 
     def place(self, index: int) -> QRectF:
         assert self.grid is not None
@@ -183,12 +189,12 @@ class RowLabels(LabelStrip):
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
         step = stride(self.grid.cell_height, LEAST_HEIGHT)
-        room: dict[int, QRectF] = {}
-        for index in self._thinned(self.grid.queries, step):
-            room[index] = self.place(index).adjusted(PADDING, 0, -PADDING, 0)
-            if step > 1:
-                room[index] = _inside(room[index], LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
-        return room
+
+        def room(index: int) -> QRectF:
+            place = self.place(index).adjusted(PADDING, 0, -PADDING, 0)
+            return within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical) if step > 1 else place
+
+        return self._thinned(self.grid.queries, step, room)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(0, place.top(), MARK, place.height())
@@ -208,22 +214,22 @@ class ColumnLabels(LabelStrip):
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
         width = self.grid.cell_width
-        step = stride(width, min(self.longest + PADDING, LEAST_WIDTH))
+        step = stride(width, min(self.longest + 4, LEAST_WIDTH))
         strip = QRectF(self.rect())
-        room: dict[int, QRectF] = {}
-        for index in self._thinned(self.grid.keys, step):
+
+        def room(index: int) -> QRectF:
             if step > 1:
-                room[index] = _inside(self.place(index), step * width - 4, self.width(), Qt.Orientation.Horizontal)
-            else:
-                # of a cell that is partly out of sight, the part that is not
-                room[index] = self.place(index).adjusted(2, 0, -2, 0) & strip
-        return room
+                return within(self.place(index), step * width - 4, self.width(), Qt.Orientation.Horizontal)
+            # of a cell that is partly out of sight, the part that is not
+            return self.place(index).adjusted(2, 0, -2, 0) & strip
+
+        return self._thinned(self.grid.keys, step, room)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
 
 
-def _inside(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> QRectF:
+def within(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> QRectF:
     """``place`` stretched to ``size`` about its middle along one axis, and moved within 0 to ``limit`` there."""
     if along == Qt.Orientation.Vertical:
         top = max(0.0, min(place.center().y() - size / 2, limit - size))

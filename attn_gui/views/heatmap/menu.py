@@ -9,13 +9,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from attn_gui.model.trace import Pooling
+from attn_gui.views.heatmap.choices import POOLINGS
 from attn_gui.views.heatmap.scale import DIVERGING, MAPPINGS
 
 if TYPE_CHECKING:
     from attn_gui.views.heatmap.heatmap import Heatmap
 
-POOLINGS: dict[Pooling, str] = {"max": "The largest", "mean": "The mean", "min": "The smallest"}
 ZOOM = 1.5
 
 Name = TypeVar("Name", bound=str)
@@ -26,20 +25,21 @@ class Actions:
 
     def __init__(self, heatmap: Heatmap) -> None:
         self._heatmap = heatmap
+        outlet = heatmap.outlet
         self.zoom_in = self._action("Zoom &in", ["+", "="], "Make the cells larger", lambda: self._zoom(ZOOM))
         self.zoom_out = self._action("Zoom &out", ["-"], "Make the cells smaller", lambda: self._zoom(1 / ZOOM))
         self.fit = self._action("&Fit", ["0"], "Bring every cell into sight", heatmap.pointer.fit)
         self.table = self._action("&Table", ["T"], "Show the same numbers as a table", self._toggle_table)
         self.table.setCheckable(True)
-        self.copy_value = self._action("Copy &value", ["Ctrl+C"], "Copy the selected cell", heatmap.copy_value)
-        self.copy_row = self._action("Copy &row", [], "Copy the row of the selected cell", heatmap.copy_row)
-        self.copy_matrix = self._action("Copy &matrix", ["Ctrl+Shift+C"], "Copy every number", heatmap.copy_matrix)
-        self.copy_picture = self._action("Copy &picture", [], "Copy the heatmap as an image", heatmap.copy_picture)
+        self.copy_value = self._action("Copy &value", ["Ctrl+C"], "Copy the selected cell", outlet.copy_value)
+        self.copy_row = self._action("Copy &row", [], "Copy the row of the selected cell", outlet.copy_row)
+        self.copy_matrix = self._action("Copy &matrix", ["Ctrl+Shift+C"], "Copy every number", outlet.copy_matrix)
+        self.copy_picture = self._action("Copy &picture", [], "Copy the heatmap as an image", outlet.copy_picture)
         self.save_picture = self._action(
             f"{heatmap.name} as PNG or SVG…",
             [],
             "Save the heatmap with its labels and colour bar",
-            heatmap.save_picture,
+            outlet.ask_and_save,
         )
         self.paint = self._action("P&aint the mask", [], "Click or drag over cells to mask or allow them", None)
         self.paint.setCheckable(True)
@@ -50,8 +50,8 @@ class Actions:
         for action in (self.zoom_in, self.zoom_out, self.fit, self.copy_value, self.copy_matrix):
             heatmap.plot.addAction(action)
         heatmap.addAction(self.table)
-        self.mapping = _choice(heatmap, MAPPINGS, heatmap.set_mapping)
-        self.pooling = _choice(heatmap, POOLINGS, heatmap.set_pooling)
+        self.mapping = _choice(heatmap, MAPPINGS, heatmap.choices.set_mapping)
+        self.pooling = _choice(heatmap, POOLINGS, heatmap.choices.set_pooling)
         self.colours_menu = QMenu("&Colours", heatmap)
         self.colours_menu.addActions(self.mapping.actions())
         self.pooling_menu = QMenu("&Where a pixel holds several cells, show", heatmap)

@@ -55,6 +55,11 @@ def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: 
     return None
 
 
+def number_text(value: float, decimals: int) -> str:
+    """The number of a cell: exactly 0, as masked weights are, is told from what is only rounded to it."""
+    return "0" if value == 0 else shown(value, decimals)
+
+
 def inks(table: ColourTable) -> list[QColor]:
     """For each colour of ``table`` the ink that is the more readable on it."""
     luminance = _luminance(table[:, :3] / 255.0)  # [256]
@@ -141,14 +146,8 @@ class NumbersItem(QGraphicsItem):
         rows, columns = _common(grid.queries, range(top, bottom)), _common(grid.keys, range(left, right))
         self._shown = rows, columns
         inside = slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
-        self._texts = [
-            [
-                # exactly 0, as masked weights are, is told from what is only rounded to it
-                "0" if value == 0 else shown(value, style.decimals)
-                for value in row
-            ]
-            for row in picture.values[inside].tolist()
-        ]
+        block = picture.values[inside].tolist()
+        self._texts = [[number_text(value, style.decimals) for value in row] for row in block]
 
     def _width(self, text: str) -> float:
         # figures are of one width, so numbers of one length that begin alike are as wide as one another

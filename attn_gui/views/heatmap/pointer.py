@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
@@ -156,4 +157,5 @@ class Pointer(QObject):
             return
         self._selection.set_hover(cell)
         place = self._plot.grid.cell(*cell).toAlignedRect().translated(self._plot.area.topLeft())
-        QToolTip.showText(event.globalPos(), self._told(), self._plot, place)
+        # a token may look like markup
+        QToolTip.showText(event.globalPos(), f"<span>{escape(self._told())}</span>", self._plot, place)

@@ -10,16 +10,18 @@ from attn_gui.control.settings import Settings
 from attn_gui.model.answers import Reading, Sum
 from attn_gui.model.asks import CellAsk, SumAsk
 from attn_gui.views.heatmap.pictures import Pictures
-from attn_gui.views.heatmap.words import cell_description, cell_sentence, pictured, read, sum_sentence
+from attn_gui.views.heatmap.words import Sentence, cell_description, cell_sentence, pictured, read, sum_sentence
 
 Found = tuple[float, bool]
 
 # the pointer may cross many cells on its way to the one that is meant
 DEBOUNCE_MS = 40
 
+NOTHING = Sentence("", "")
+
 
 class ReadOut(QObject):
-    """``text`` follows the pointer, and without one the picked tokens or the selected cell."""
+    """``sentence`` follows the pointer, and without one the picked tokens or the selected cell."""
 
     changed = Signal()
 
@@ -32,7 +34,7 @@ class ReadOut(QObject):
         self._hover_slot, self._sum_slot = f"{slot}.hover", f"{slot}.picked"
         self._reading: Reading | None = None
         self._sum: Sum | None = None
-        self.text = ""
+        self.sentence = NOTHING
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
@@ -70,7 +72,7 @@ class ReadOut(QObject):
         """Say what is to be said now; what has to be asked for first comes later."""
         cell, experiment = self.cell, self._pictures.experiment
         if cell is None or experiment is None:
-            self._say("")
+            self._say(NOTHING)
             return
         decimals = self._settings.decimals
         if self._selection.hover is None and self._sum_ask() is not None:
@@ -130,7 +132,7 @@ class ReadOut(QObject):
             self._sum = answer
             self.refresh()
 
-    def _say(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
+    def _say(self, sentence: Sentence) -> None:
+        if sentence != self.sentence:
+            self.sentence = sentence
             self.changed.emit()

@@ -10,7 +10,7 @@ from attn_gui.model.answers import RowSums
 from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
-from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, stride
+from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, stride, within
 from attn_gui.views.look import Look, number_font
 
 PADDING = 8
@@ -89,11 +89,17 @@ class SumColumn(QWidget):
             for i in wrong[visible.start : visible.stop].nonzero()[0].tolist():
                 mark = self._place(grid, visible.start + i)
                 painter.fillRect(QRectF(0, mark.top(), MARK, max(2.0, mark.height())), theme.colour("warning"))
+        last = QRectF()
         for i in range(-(-visible.start // step) * step, visible.stop, step):
             place = self._place(grid, i)
-            spare = max(0.0, (LEAST_HEIGHT - place.height()) / 2)
+            if step > 1:
+                place = within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
+                place.moveTop(max(place.top(), HEADER))
+            if place.intersects(last):
+                continue
+            last = place
             painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
-            painter.drawText(place.adjusted(0, -spare, 0, spare), centre, self.text(i))
+            painter.drawText(place, centre, self.text(i))
 
     def _place(self, grid: Grid, i: int) -> QRectF:
         top, bottom = round(grid.y(i)), round(grid.y(i + 1))

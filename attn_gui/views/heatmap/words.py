@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from attn_gui.model.answers import Reading, Sum
 from attn_gui.model.experiment import Experiment
@@ -11,6 +12,14 @@ from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.heatmap.scale import figure
+
+
+class Sentence(NamedTuple):
+    """What is said, and how where there is little room."""
+
+    full: str
+    short: str
+
 
 _NOUNS = {"N": "weight", "A": "score", "A_masked": "score", "raw": "dot product", "scaled": "scaled score"}
 
@@ -47,23 +56,24 @@ def cell_sentence(
     found: tuple[float, bool] | None,
     unmasked: float | None,
     decimals: int,
-) -> str:
+) -> Sentence:
     """The read-out of a cell: ``query is → key the: 0.2226``.
 
     ``found`` is its value and whether it is allowed, None while that is not known; ``unmasked`` the score that a
     masked cell would have, None while that is not known.
     """
     query, key = _tokens(experiment, cell)
-    where = f"query {query} → key {key}"
+    where, there = f"query {query} → key {key}: ", f"{query} → {key}: "
     if found is None:
-        return f"{where}: …"
+        return Sentence(f"{where}…", f"{there}…")
     value, allowed = found
     if allowed:
-        return f"{where}: {figure(value, decimals)}"
-    without = "" if unmasked is None else figure(unmasked, decimals)
-    if stage == "N":
-        return f"{where}: 0, masked" + (f"; its score without the mask {without}" if without else "")
-    return f"{where}: masked" + (f"; without the mask {without}" if without else "")
+        return Sentence(where + figure(value, decimals), there + figure(value, decimals))
+    if unmasked is None:
+        return Sentence(f"{where}masked", f"{there}masked")
+    without = figure(unmasked, decimals)
+    told = f"0, masked; its score without the mask {without}" if stage == "N" else f"masked; without the mask {without}"
+    return Sentence(where + told, f"{there}masked (else {without})")
 
 
 def cell_description(
@@ -84,7 +94,7 @@ def cell_description(
     return ", ".join(parts)
 
 
-def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> str:
+def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> Sentence:
     """The read-out of picked tokens, labelled as a sum: ``sum over 3 keys for 'is': 0.5612``."""
     queries = [i for i in answer.ask.queries if i < experiment.n_q]
     keys = [j for j in answer.ask.keys if j < experiment.n_k]
@@ -94,8 +104,9 @@ def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> str:
         over = f"{_counted(queries, 'query')} for key '{token_text(experiment.keys.tokens[keys[0]])}'"
     else:
         over = f"{_counted(queries, 'query')} × {_counted(keys, 'key')}"
+    total = figure(answer.total, decimals)
     left_out = f" ({answer.masked} masked left out)" if answer.masked else ""
-    return f"sum over {over}: {figure(answer.total, decimals)}{left_out}"
+    return Sentence(f"sum over {over}: {total}{left_out}", f"sum over {over}: {total}")
 
 
 def _tokens(experiment: Experiment, cell: tuple[int, int]) -> tuple[str, str]:

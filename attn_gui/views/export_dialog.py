@@ -1,0 +1,306 @@
+"""Export: which stages, in which form, to where; and how far it has come."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QDesktopServices, QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attn_gui.control.exports import Exports, Order
+from attn_gui.control.storage import reason
+from attn_gui.files.errors import FileError
+from attn_gui.files.export import Form
+from attn_gui.model.errors import readable_bytes
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.trace import Trace
+from attn_gui.views.context import Context
+from attn_gui.views.export_choices import ExportChoices
+
+WIDTH = 560
+OUTCOME_HEIGHT = 40
+STEPS = 1000
+TOPIC = "export"
+LONGEST_NAME = 60
+NOT_IN_NAMES = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
+ENDINGS: dict[Form, str] = {"csv": ".csv", "csv-long": ".csv", "npz": ".npz"}
+KINDS: dict[Form, str] = {"csv": "CSV (*.csv)", "csv-long": "CSV (*.csv)", "npz": "NumPy (*.npz)"}
+
+
+class ExportDialog(QDialog):
+    """Stays open beside the window; what it writes is what the window shows."""
+
+    def __init__(self, context: Context, exports: Exports, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._exports = exports
+        self._written = Path()
+        self.setWindowTitle("Export")
+        self.setModal(False)
+        self.choices = ExportChoices(self)
+        self.path = QLineEdit()
+        self.path.setAccessibleName("Where to write to")
+        self.browse = QPushButton("&Browse…")
+        self.plan = _wrapped("muted")
+        self.progress = QProgressBar()
+        self.progress.setRange(0, STEPS)
+        self.progress.setAccessibleName("Progress of the export")
+        self.cancel = QPushButton("&Cancel")
+        self.outcome = _wrapped("outcome")
+        self.error = _wrapped("error")
+        self.open_folder = QPushButton("Open fol&der")
+        self.copy = QPushButton("Cop&y")
+        self.copy.setToolTip("Put this stage on the clipboard as text for a spreadsheet, every number exact")
+        self.export = QPushButton("&Export")
+        self.shut = QPushButton("Close")
+        self._lay_out()
+        self._connect()
+        self._on_running(exports.running)
+        self._say()
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH, super().sizeHint().height())
+
+    def _lay_out(self) -> None:
+        choices = self.choices
+        what = _row(choices.one, choices.everything)
+        what.addStretch(1)
+        to = QLabel("&To")
+        to.setBuddy(self.path)
+        form = QFormLayout()
+        form.setHorizontalSpacing(12)
+        form.setVerticalSpacing(8)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.addRow("What", what)
+        form.addRow("&Stage", choices.stage)
+        form.addRow("&Head", choices.head)
+        form.addRow("&Form", choices.form)
+        form.addRow(to, _row(self.path, self.browse))
+        form.addRow("", self.plan)
+        for button in (self.browse, self.cancel, self.open_folder, self.copy, self.shut):
+            button.setAutoDefault(False)
+        self.export.setDefault(True)
+        below = QWidget()
+        below.setMinimumHeight(OUTCOME_HEIGHT)
+        outcome = QVBoxLayout(below)
+        outcome.setContentsMargins(0, 0, 0, 0)
+        outcome.addLayout(_row(self.progress, self.cancel))
+        outcome.addLayout(_row(self.outcome, self.open_folder))
+        outcome.addWidget(self.error)
+        buttons = _row(self.copy)
+        buttons.addStretch(1)
+        buttons.addWidget(self.export)
+        buttons.addWidget(self.shut)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 12)
+        column.setSpacing(8)
+        column.addLayout(form)
+        column.addWidget(below, 1)
+        column.addLayout(buttons)
+
+    def _connect(self) -> None:
+        feed, exports = self._context.feed, self._exports
+        self.choices.chosen.connect(self._suggest)
+        self.path.textChanged.connect(self._show_plan)
+        self.browse.clicked.connect(self._browse)
+        self.export.clicked.connect(self._export)
+        self.copy.clicked.connect(self._copy)
+        self.cancel.clicked.connect(exports.cancel)
+        self.shut.clicked.connect(self.close)
+        self.open_folder.clicked.connect(self._open_folder)
+        feed.traced.connect(self._on_trace)
+        feed.busy_changed.connect(self._show_plan)
+        exports.running_changed.connect(self._on_running)
+        exports.progressed.connect(self._on_progress)
+        exports.finished.connect(self._on_finished)
+        exports.failed.connect(self._on_failed)
+        exports.cancelled.connect(self._on_cancelled)
+        exports.copied.connect(self._on_copied)
+        exports.copy_failed.connect(self._on_copy_failed)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.choices.want(self._context.selection.head)
+        if not self._exports.running:
+            self._say()
+        shown = self._shown()
+        if shown is None:
+            self._show_plan()
+        else:
+            self._offer(shown)
+
+    def _on_trace(self, trace: Trace) -> None:
+        if self.isVisible():
+            self._offer(trace.experiment)
+
+    def _offer(self, experiment: Experiment) -> None:
+        before = self.choices.order if self.path.text() else None
+        self.choices.offer(experiment)
+        if self.choices.order != before:
+            self._suggest()
+        else:
+            self._show_plan()
+
+    def _shown(self) -> Experiment | None:
+        trace = self._context.feed.trace
+        return None if trace is None else trace.experiment
+
+    def _suggest(self) -> None:
+        """Put the name that fits the choices in the place of the last one, in the folder that is there."""
+        e = self._shown()
+        if e is not None:
+            self.path.setText(str(self._folder() / self._name(self.choices.order, e)))
+            self._show_plan()
+
+    def _name(self, order: Order, e: Experiment) -> str:
+        if order.stage is None:
+            return file_name_of(self._context.document.session.named.name)
+        return f"{order.stage}_heads" if order.in_folder(e) else order.files(e)[0][2]
+
+    def _folder(self) -> Path:
+        typed = Path(self.path.text()).expanduser()
+        return typed.parent if typed.is_absolute() else self._context.settings.export_folder
+
+    def _target(self) -> Path | None:
+        """The path to write to, with an ending where a file's name has none; None while there is none."""
+        text, e = self.path.text().strip(), self._shown()
+        if not text or e is None:
+            return None
+        path = self._context.settings.export_folder / Path(text).expanduser()
+        order = self.choices.order
+        if path.suffix or path.name in ("", "..") or order.in_folder(e):
+            return path
+        return path.with_name(path.name + ENDINGS[order.form])
+
+    def _show_plan(self) -> None:
+        if not self.isVisible():
+            return
+        e, target = self._shown(), self._target()
+        self.export.setEnabled(target is not None and not self._exports.running)
+        self.copy.setEnabled(self.choices.table is not None)
+        if e is None or not self.choices.stage.count():
+            self.plan.setText("There is nothing to export until the first result is there.")
+            return
+        order = self.choices.order
+        sentences = [_amount(order, e)]
+        if target is None:
+            sentences.append("Say where to write to.")
+        elif order.in_folder(e) and target.is_dir():
+            sentences.append("Files of the same names in this folder are replaced.")
+        elif target.is_file():
+            sentences.append(f"{target.name} is replaced.")
+        if self._context.feed.busy or e is not self._context.document.experiment:
+            sentences.append("The latest change is not computed yet: what is shown is what is written.")
+        self.plan.setText(" ".join(sentences))
+
+    def _browse(self) -> None:
+        e, order = self._shown(), self.choices.order
+        if e is None:
+            return
+        target = self._target() or self._folder() / self._name(order, e)
+        if order.in_folder(e):
+            title = f"Where to put the folder “{target.name}”"
+            parent = QFileDialog.getExistingDirectory(self, title, str(target.parent))
+            chosen = str(Path(parent) / target.name) if parent else ""
+        else:
+            chosen, _ = QFileDialog.getSaveFileName(self, "Export to", str(target), KINDS[order.form])
+        if chosen:
+            self.path.setText(chosen)
+
+    def _export(self) -> None:
+        target = self._target()
+        if target is not None and not self._exports.running:
+            self._exports.export(self.choices.order, self._context.document.session.named, target)
+
+    def _copy(self) -> None:
+        if self.choices.table is not None:
+            self._exports.copy(*self.choices.table)
+
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written)))
+
+    def _on_running(self, running: bool) -> None:
+        self.progress.setValue(0)
+        self.progress.setVisible(running)
+        self.cancel.setVisible(running)
+        if running:
+            self._say()
+        self._show_plan()
+
+    def _on_progress(self, part: float) -> None:
+        self.progress.setValue(int(part * STEPS))
+
+    def _on_finished(self, path: Path) -> None:
+        self._written = path if path.is_dir() else path.parent
+        self._context.settings.export_folder = path.parent
+        self._say(f"Written to {path}")
+        self.open_folder.show()
+
+    def _on_failed(self, error: BaseException) -> None:
+        what = f"{error.path.name} was not written" if isinstance(error, FileError) else "The export stopped"
+        self._say(error=f"{what}: {reason(error)}")
+
+    def _on_cancelled(self) -> None:
+        self._say("Cancelled. No file was left half written.")
+
+    def _on_copied(self) -> None:
+        self._say("Copied.")
+
+    def _on_copy_failed(self, error: BaseException) -> None:
+        self._say(error=f"Not copied: {error}")
+
+    def _say(self, outcome: str = "", error: str = "") -> None:
+        """Say how it went, here or, while the dialog is out of sight, in the window."""
+        self.outcome.setText(outcome)
+        self.outcome.setVisible(bool(outcome))
+        self.error.setText(error)
+        self.error.setVisible(bool(error))
+        self.open_folder.hide()
+        if (outcome or error) and self.isVisible():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, outcome or error))
+        elif error:
+            self._context.notices.error(error, TOPIC)
+        elif outcome:
+            self._context.notices.info(outcome, TOPIC)
+
+
+def file_name_of(title: str) -> str:
+    """``title`` as the name of a file or a folder on any system."""
+    return NOT_IN_NAMES.sub("-", title)[:LONGEST_NAME].strip(" .-") or "experiment"
+
+
+def _amount(order: Order, e: Experiment) -> str:
+    files = len(order.files(e)) + (2 if order.stage is None else 0)
+    what = f"{files:,} files in a folder" if order.in_folder(e) else "1 file"
+    cells = order.cells(e)
+    return f"{what}, {cells:,} {'number' if cells == 1 else 'numbers'}, about {readable_bytes(order.bytes(e))}."
+
+
+def _wrapped(style: str) -> QLabel:
+    label = QLabel()
+    label.setObjectName(style)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+def _row(*parts: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(8)
+    for part in parts:
+        row.addWidget(part, 1 if isinstance(part, QLineEdit | QProgressBar | QLabel) else 0)
+    return row

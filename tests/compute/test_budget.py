@@ -1,0 +1,64 @@
+"""What a computation needs and may take, and refusal in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+
+from attn_gui.compute import budget
+from attn_gui.compute.dense import DenseStages
+from attn_gui.compute.trace import trace
+from attn_gui.model.errors import TooLarge
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
+from tests.strategies import experiments
+
+
+@given(experiments())
+def test_what_is_needed_is_what_is_kept(e: Experiment) -> None:
+    with torch.inference_mode():
+        stages = DenseStages(e, "cpu")
+        for block in stages.blocks:
+            stages.compute_block(*block)
+        stages.finish()
+    tensors = [v for v in vars(stages).values() if isinstance(v, torch.Tensor)]
+    kept = sum(t.numel() * t.element_size() for t in tensors if t.dtype is torch.float64 or t is not stages.sums)
+    kept -= stages.sums.numel() * 8 + stages._output.numel() * e.precision.bytes
+    output = e.heads * e.n_q * e.d_v * e.precision.bytes
+    assert budget.needed(e) == kept + output
+
+
+def test_more_than_there_is_is_refused_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    e = Experiment.from_tokens([f"t{i}" for i in range(1000)], np.ones((1000, 2)))
+    monkeypatch.setattr(budget, "available", lambda device: 5_000_000)
+    monkeypatch.setattr("attn_gui.compute.dense.attention", None)
+    with pytest.raises(TooLarge, match=r"^A and N of 1 x 1000 x 1000 cells in float32 needs 8.04 MB; 5 MB may be used$") as caught:
+        trace(e)
+    assert caught.value.needed == budget.needed(e)
+    assert caught.value.available == 5_000_000
+
+
+def test_lower_precision_needs_less() -> None:
+    needs = [
+        budget.needed(Experiment.from_tokens("abc", np.eye(3), precision=precision))
+        for precision in (Precision.FLOAT64, Precision.FLOAT32, Precision.BFLOAT16, Precision.FLOAT16)
+    ]
+    assert needs == [8 * needs[0] // 8, needs[0] // 2, needs[0] // 4, needs[0] // 4]
+
+
+def test_half_of_the_free_memory_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_free_memory", lambda: 1000)
+    assert budget.available(torch.device("cpu")) == 500
+
+
+def test_free_memory_is_a_sensible_number() -> None:
+    assert 1 << 20 < budget.available(torch.device("cpu")) < 1 << 45
+
+
+def test_an_image_of_an_impossible_size_names_the_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_free_memory", lambda: 16_000_000_000)
+    e = Experiment.from_tokens(["a"] * 60_000, np.ones((60_000, 1)))
+    with pytest.raises(TooLarge, match=r"needs 28.8 GB; 8 GB may be used"):
+        budget.check(e, torch.device("cpu"))
