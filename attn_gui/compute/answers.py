@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attn_gui.compute.picture import picture
 from attn_gui.compute.picked import read_sum
+from attn_gui.compute.picture import picture
 from attn_gui.compute.reading import read_cell, read_row, read_row_sums
 from attn_gui.model.answers import Answer, StageValues
 from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, SumAsk

@@ -15,12 +15,14 @@ from attn_gui.files.errors import cannot_write
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[BinaryIO]:
+def replacing(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """A binary file to write, which takes the place of ``path`` once the block has ended without an error.
 
     It lies in the same folder until then, so that ``path`` holds the old content or the new, never a part. After any
     error, and when a generator that writes is closed, it is removed and ``path`` is as before. Raises FileError for
     what the system refuses. An existing file keeps its permissions; a link stays and its target is replaced.
+
+    ``durable`` waits until the disk has it, so that it survives a power cut; what can be made again need not wait.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".attn_gui-{secrets.token_hex(8)}.tmp")
@@ -31,10 +33,12 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    os.fsync(file.fileno())
             _keep_permissions(target, temporary)
             os.replace(temporary, target)
-        _sync_folder(target.parent)
+        if durable:
+            _sync_folder(target.parent)
     except OSError as error:
         raise cannot_write(Path(path), error) from error
 

@@ -41,7 +41,7 @@ def write_matrix(path: Path, layout: Layout, read: ReadRows, precision: Precisio
     """
     columns = _encoded(path, layout.column_kind, layout.columns)
     labels = _encoded(path, layout.row_kind, layout.rows)
-    with replacing(path) as file:
+    with replacing(path, durable=False) as file:
         file.write(b",".join([layout.row_kind.encode(), *columns]) + LINE_END)
         for rows in row_blocks(layout):
             texts = rows_text(read(rows), precision)
@@ -56,7 +56,7 @@ def write_long(
     """Write the long form of one table per head, named (``""`` for a stage without heads); as :func:`write_matrix`."""
     columns = [b",%d,%b," % cell for cell in enumerate(_encoded(path, layout.column_kind, layout.columns), 1)]
     labels = [b",%d,%b" % cell for cell in enumerate(_encoded(path, layout.row_kind, layout.rows), 1)]
-    with replacing(path) as file:
+    with replacing(path, durable=False) as file:
         file.write(",".join(long_header(layout.row_kind, layout.column_kind)).encode() + LINE_END)
         for done, (head, read) in enumerate(heads):
             for rows in row_blocks(layout):

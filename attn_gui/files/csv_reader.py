@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import math
+from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -55,6 +57,17 @@ def read(path: str | Path) -> CsvTable:
         raise cannot_read(path, error) from error
 
 
+class _Axis:
+    """The labels of the rows or columns of the long form by index (from 1), and the places of what was seen before."""
+
+    def __init__(self) -> None:
+        self.labels: dict[int, str] = {}
+        self.places: dict[tuple[str, str], int] = {}
+
+    def restored(self) -> tuple[str, ...]:
+        return tuple(restored(self.labels[index]) for index in sorted(self.labels))
+
+
 class _Reader:
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
@@ -78,7 +91,7 @@ class _Reader:
         for record in self._records():
             self._check_width(record, header)
             rows.append(restored(record[0]))
-            values.append(np.array([self._number(cell, at) for at, cell in enumerate(record[1:], 2)]))
+            values.append(self._numbers(record))
         if not rows:
             self._refuse(None, "at least 1 row after the header", "the end of the file")
         columns = tuple(restored(cell) for cell in header[1:])
@@ -86,35 +99,41 @@ class _Reader:
 
     def _long(self, header: list[str]) -> CsvTable:
         heads: dict[str, int] = {}
-        rows: dict[int, str] = {}
-        columns: dict[int, str] = {}
-        places: list[tuple[int, int, int]] = []
-        values: list[float] = []
+        rows, columns = _Axis(), _Axis()
+        places = (array("q"), array("q"), array("q"))
+        values = array("d")
         for record in self._records():
             self._check_width(record, header)
-            i, j = self._index(record, 1), self._index(record, 3)
-            for labels, index, at in ((rows, i, 2), (columns, j, 4)):
-                if labels.setdefault(index, record[at]) != record[at]:
-                    self._refuse(at + 1, f"{header[at]} {index} to be {labels[index]!r} as before", repr(record[at]))
-            places.append((heads.setdefault(record[0], len(heads)), i - 1, j - 1))
+            places[0].append(heads.setdefault(record[0], len(heads)))
+            places[1].append(self._place(rows, record, 1, header))
+            places[2].append(self._place(columns, record, 3, header))
             values.append(self._number(record[5], 6))
-        shape = (len(heads), max(rows, default=0), max(columns, default=0))
+        shape = (len(heads), max(rows.labels, default=0), max(columns.labels, default=0))
         if not values or math.prod(shape) != len(values):
             size = f"{shape[0]} heads x {shape[1]} {header[2]} x {shape[2]} {header[4]}"
             self._refuse(None, f"{math.prod(shape) or 'at least 1'} rows ({size})", str(len(values)))
         grid = np.full(shape, np.nan)
         filled = np.zeros(shape, dtype=bool)
-        at_cells = tuple(np.array(places).T)
+        at_cells = tuple(np.array(axis) for axis in places)
         grid[at_cells] = values
         filled[at_cells] = True
         if not filled.all():
             h, i, j = (int(index[0]) for index in np.nonzero(~filled))
             missing = f"head {list(heads)[h]}, {header[2]} {i + 1}, {header[4]} {j + 1}"
             raise FileError(self._path, missing, "one row for each cell", "none for this one, several for another")
-        row_labels, column_labels = (
-            tuple(restored(labels[index]) for index in sorted(labels)) for labels in (rows, columns)
-        )
-        return CsvTable(row_labels, column_labels, tuple(heads), grid)
+        return CsvTable(rows.restored(), columns.restored(), tuple(heads), grid)
+
+    def _place(self, axis: _Axis, record: Sequence[str], at: int, header: Sequence[str]) -> int:
+        """The place (from 0) on ``axis`` that the index and the label at ``at`` name."""
+        known = axis.places.get((record[at], record[at + 1]))
+        if known is not None:
+            return known
+        index, label = self._index(record, at), record[at + 1]
+        if axis.labels.setdefault(index, label) != label:
+            expected = f"{header[at + 1]} {index} to be {axis.labels[index]!r} as before"
+            self._refuse(at + 2, expected, repr(_shortened(label)))
+        axis.places[record[at], label] = index - 1
+        return index - 1
 
     def _records(self) -> Iterator[list[str]]:
         try:
@@ -137,6 +156,14 @@ class _Reader:
     def _check_width(self, record: Sequence[str], header: Sequence[str]) -> None:
         if len(record) != len(header):
             self._refuse(None, f"{len(header)} cells, as in the header", str(len(record)))
+
+    def _numbers(self, record: Sequence[str]) -> NDArray[np.float64]:
+        cells = record[1:]
+        with suppress(ValueError):
+            row = np.array(list(map(float, cells)))
+            if np.isfinite(row).all() and "_" not in "".join(cells):
+                return row
+        return np.array([self._number(cell, column) for column, cell in enumerate(cells, 2)])
 
     def _number(self, cell: str, column: int) -> float:
         try:

@@ -155,7 +155,7 @@ def _write_npz(
     path: Path, stage: str, table: Layout, tables: Sequence[tuple[str, ReadRows]], dtype: np.dtype[Any]
 ) -> Steps:
     shape = (len(table.rows), len(table.columns))
-    with replacing(path) as file, ZipFile(file, "w") as zipped:
+    with replacing(path, durable=False) as file, ZipFile(file, "w") as zipped:
         for index, (head, read) in enumerate(tables):
             name = f"{stage}/{head}.npy" if head else f"{stage}.npy"
             blocks = (read(rows) for rows in row_blocks(table))

@@ -46,10 +46,10 @@ def rows_text(table: Array, precision: Precision) -> list[bytes]:
     numbers = _printable(table, precision)
     text = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)  # [[1.5,2.0],[0.25,null]]
     rows = [row[:-2] for row in text.split(b"[")[2:]]
-    whole = (numbers == np.trunc(numbers)).any(axis=1)
-    for index in np.flatnonzero(whole):
-        rows[index] = (rows[index] + b",").replace(b".0,", b",")[:-1]
     odd = ~np.isfinite(numbers)
+    whole = (numbers == np.trunc(numbers)) & ~odd
+    for index in np.flatnonzero(whole.any(axis=1)):
+        rows[index] = (rows[index] + b",").replace(b".0,", b",")[:-1]
     if numbers.dtype == np.float32:
         odd |= (numbers.view(np.uint32) & 0x7FFFFFFF) == _TIE
     for index in np.flatnonzero(odd.any(axis=1)):

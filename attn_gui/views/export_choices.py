@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QRadioButton
+from PySide6.QtWidgets import QComboBox
 
 from attn_gui.control.exports import Order
 from attn_gui.files.export import Form
@@ -18,6 +18,7 @@ FORMS: dict[Form, str] = {
     "npz": "NPZ, for NumPy",
 }
 FIRST_STAGE = "N"
+EVERYTHING = "The whole experiment, as a folder"
 
 
 class ExportChoices(QObject):
@@ -28,17 +29,14 @@ class ExportChoices(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._experiment: Experiment | None = None
+        self._stages: tuple[str, ...] = ()
         self._heads: list[Head | None] = []
         self._wanted: Head | None = 0  # kept while a stage is chosen that has no heads
-        self.one = QRadioButton("&One stage")
-        self.one.setChecked(True)
-        self.everything = QRadioButton("The &whole experiment, as a folder")
-        self.stage = _dropdown("Stage")
+        self.what = _dropdown("What to export")
         self.head = _dropdown("Head")
         self.form = _dropdown("Form")
         self.form.addItems(list(FORMS.values()))
-        self.one.toggled.connect(self._on_kind)
-        self.stage.activated.connect(self._on_stage)
+        self.what.activated.connect(self._on_what)
         self.head.activated.connect(self._on_head)
         self.form.activated.connect(lambda index: self.chosen.emit())
 
@@ -46,14 +44,12 @@ class ExportChoices(QObject):
     def order(self) -> Order:
         """What the choices say, once an experiment has been offered."""
         form = list(FORMS)[self.form.currentIndex()]
-        if self.everything.isChecked():
-            return Order(form)
-        return Order(form, self.stage.currentData(), self._heads[self.head.currentIndex()])
+        return Order(form, self.what.currentData(), self._heads[self.head.currentIndex()])
 
     @property
     def table(self) -> tuple[str, Head] | None:
         """The stage and the head, where they make up one table."""
-        if self._experiment is None or self.everything.isChecked():
+        if self._experiment is None:
             return None
         stage, head = self.order.stage, self.order.head
         if stage is None or (head is None and STAGES[stage].per_head):
@@ -68,17 +64,21 @@ class ExportChoices(QObject):
         """Offer the stages and heads of ``experiment``; what was chosen stays where it has that."""
         self._experiment = experiment
         names = stages_of(experiment)
-        if names != tuple(self.stage.itemData(k) for k in range(self.stage.count())):
-            present = self.stage.currentData() or FIRST_STAGE
-            with QSignalBlocker(self.stage):
-                self.stage.clear()
+        if names != self._stages:
+            present = self.what.currentData() if self._stages else FIRST_STAGE
+            self._stages = names
+            with QSignalBlocker(self.what):
+                self.what.clear()
                 for name in names:
-                    self.stage.addItem(f"{name}  –  {STAGES[name].what}", name)
-                self.stage.setCurrentIndex(max(0, self.stage.findData(present)))
+                    self.what.addItem(f"{name}  –  {STAGES[name].what}", name)
+                self.what.insertSeparator(self.what.count())
+                self.what.addItem(EVERYTHING, None)
+                wanted = present if present in (*names, None) else FIRST_STAGE
+                self.what.setCurrentIndex(self.what.count() - 1 if wanted is None else self.what.findData(wanted))
         self._offer_heads(experiment)
 
     def _offer_heads(self, experiment: Experiment) -> None:
-        choices = _heads(experiment, self.stage.currentData())
+        choices = _heads(experiment, self.what.currentData())
         texts = [text for _, text in choices]
         self._heads = [head for head, _ in choices]
         if texts != [self.head.itemText(k) for k in range(self.head.count())]:
@@ -86,18 +86,9 @@ class ExportChoices(QObject):
                 self.head.clear()
                 self.head.addItems(texts)
         self.head.setCurrentIndex(self._heads.index(self._wanted) if self._wanted in self._heads else 0)
-        self._enable()
+        self.head.setEnabled(len(choices) > 1)
 
-    def _enable(self) -> None:
-        one = self.one.isChecked()
-        self.stage.setEnabled(one)
-        self.head.setEnabled(one and len(self._heads) > 1)
-
-    def _on_kind(self) -> None:
-        self._enable()
-        self.chosen.emit()
-
-    def _on_stage(self) -> None:
+    def _on_what(self) -> None:
         if self._experiment is not None:
             self._offer_heads(self._experiment)
         self.chosen.emit()
@@ -107,7 +98,9 @@ class ExportChoices(QObject):
         self.chosen.emit()
 
 
-def _heads(e: Experiment, stage: str) -> list[tuple[Head | None, str]]:
+def _heads(e: Experiment, stage: str | None) -> list[tuple[Head | None, str]]:
+    if stage is None:
+        return [(None, "Each head")]
     if not STAGES[stage].per_head:
         return [(None, "All heads together")]
     heads: list[tuple[Head | None, str]] = [(h, f"Head {h + 1}") for h in range(e.heads)]

@@ -31,7 +31,6 @@ from attn_gui.views.context import Context
 from attn_gui.views.export_choices import ExportChoices
 
 WIDTH = 560
-OUTCOME_HEIGHT = 40
 STEPS = 1000
 TOPIC = "export"
 LONGEST_NAME = 60
@@ -76,30 +75,29 @@ class ExportDialog(QDialog):
 
     def _lay_out(self) -> None:
         choices = self.choices
-        what = _row(choices.one, choices.everything)
-        what.addStretch(1)
         to = QLabel("&To")
         to.setBuddy(self.path)
         form = QFormLayout()
         form.setHorizontalSpacing(12)
         form.setVerticalSpacing(8)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow("What", what)
-        form.addRow("&Stage", choices.stage)
+        form.addRow("&What", choices.what)
         form.addRow("&Head", choices.head)
         form.addRow("&Form", choices.form)
         form.addRow(to, _row(self.path, self.browse))
+        self.plan.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         form.addRow("", self.plan)
         for button in (self.browse, self.cancel, self.open_folder, self.copy, self.shut):
             button.setAutoDefault(False)
         self.export.setDefault(True)
         below = QWidget()
-        below.setMinimumHeight(OUTCOME_HEIGHT)
+        below.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         outcome = QVBoxLayout(below)
         outcome.setContentsMargins(0, 0, 0, 0)
         outcome.addLayout(_row(self.progress, self.cancel))
         outcome.addLayout(_row(self.outcome, self.open_folder))
         outcome.addWidget(self.error)
+        outcome.addStretch(0)
         buttons = _row(self.copy)
         buttons.addStretch(1)
         buttons.addWidget(self.export)
@@ -113,7 +111,7 @@ class ExportDialog(QDialog):
 
     def _connect(self) -> None:
         feed, exports = self._context.feed, self._exports
-        self.choices.chosen.connect(self._suggest)
+        self.choices.chosen.connect(self._on_choice)
         self.path.textChanged.connect(self._show_plan)
         self.browse.clicked.connect(self._browse)
         self.export.clicked.connect(self._export)
@@ -154,6 +152,11 @@ class ExportDialog(QDialog):
         else:
             self._show_plan()
 
+    def _on_choice(self) -> None:
+        if not self._exports.running:
+            self._say()
+        self._suggest()
+
     def _shown(self) -> Experiment | None:
         trace = self._context.feed.trace
         return None if trace is None else trace.experiment
@@ -191,7 +194,7 @@ class ExportDialog(QDialog):
         e, target = self._shown(), self._target()
         self.export.setEnabled(target is not None and not self._exports.running)
         self.copy.setEnabled(self.choices.table is not None)
-        if e is None or not self.choices.stage.count():
+        if e is None or not self.choices.what.count():
             self.plan.setText("There is nothing to export until the first result is there.")
             return
         order = self.choices.order
@@ -246,7 +249,7 @@ class ExportDialog(QDialog):
     def _on_finished(self, path: Path) -> None:
         self._written = path if path.is_dir() else path.parent
         self._context.settings.export_folder = path.parent
-        self._say(f"Written to {path}")
+        self._say(f"{path.name} is written.")
         self.open_folder.show()
 
     def _on_failed(self, error: BaseException) -> None:
@@ -294,6 +297,7 @@ def _wrapped(style: str) -> QLabel:
     label.setObjectName(style)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 

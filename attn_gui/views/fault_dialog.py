@@ -8,8 +8,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
+    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
@@ -43,7 +43,7 @@ class FaultDialog(QDialog):
         self.text = _wrapped()
         self.outcome = _wrapped()
         self.outcome.setObjectName("muted")
-        self.outcome.hide()
+        self.outcome.setMinimumHeight(self.fontMetrics().lineSpacing())
         self.show_details = QPushButton("Show &details")
         self.show_details.setCheckable(True)
         self.details = QPlainTextEdit()
@@ -58,17 +58,22 @@ class FaultDialog(QDialog):
         self.save = QPushButton("&Save report…")
         self.go_on = QPushButton("Continue")
         self.go_on.setDefault(True)
-        buttons = QDialogButtonBox()
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
         for button in (self.show_details, self.copy, self.save):
             button.setAutoDefault(False)
-            buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.addButton(self.go_on, QDialogButtonBox.ButtonRole.AcceptRole)
-        column = QVBoxLayout(self)
+            buttons.addWidget(button)
+        buttons.insertStretch(1, 1)
+        buttons.addWidget(self.go_on)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(16, 16, 16, 12)
         column.setSpacing(8)
-        for part in (self.title, self.text, self.details, self.outcome, buttons):
-            column.addWidget(part)
-        column.setStretchFactor(self.details, 1)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addWidget(self.details, 1)
+        column.addWidget(self.outcome)
+        column.addStretch(0)
+        column.addLayout(buttons)
         self.show_details.toggled.connect(self._show_details)
         self.copy.clicked.connect(self._copy)
         self.save.clicked.connect(self._choose_and_save)
@@ -77,13 +82,14 @@ class FaultDialog(QDialog):
         faults.reported.connect(self._on_report)
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH, super().sizeHint().height())
+        return QSize(WIDTH, self._column.totalHeightForWidth(WIDTH))
 
     def _on_report(self, report: Report) -> None:
         self._reports.append(report)
         self.text.setText(_words(self._reports))
         self.details.setPlainText("\n".join(r.text for r in self._reports))
-        self.outcome.hide()
+        self.outcome.clear()
+        self.adjustSize()
         self.show()
         self.raise_()
         self.go_on.setFocus()
@@ -114,7 +120,6 @@ class FaultDialog(QDialog):
 
     def _say(self, text: str) -> None:
         self.outcome.setText(text)
-        self.outcome.show()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
     def _forget(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QWidg
 from attn_gui.model.trace import Head
 from attn_gui.views.context import Context
 
-MEAN_TEXT = "Mean over heads"
+MEAN, MEAN_TIP = "Mean", "Mean over heads"
 
 
 class HeadSwitch(QWidget):
@@ -28,9 +28,8 @@ class HeadSwitch(QWidget):
         self.mean = QAction("Mean over Heads", self, checkable=True)
         self.mean.setStatusTip("Show the mean of the scores and weights of all heads")
         self.mean.triggered.connect(lambda on: context.selection.set_head("mean" if on else 0))
-        label = QLabel("&Head")
+        label = QLabel("Head")
         label.setObjectName("muted")
-        label.setBuddy(self.choice)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
@@ -82,7 +81,9 @@ class HeadSwitch(QWidget):
         with QSignalBlocker(self.choice):
             if self.choice.count() != heads + 1:
                 self.choice.clear()
-                self.choice.addItems([*(f"{h + 1} of {heads}" for h in range(heads)), MEAN_TEXT])
+                self.choice.addItems([*(f"{h + 1} of {heads}" for h in range(heads)), MEAN])
+                for role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+                    self.choice.setItemData(heads, MEAN_TIP, role)
             self.choice.setCurrentIndex(index)
         self.previous.setEnabled(several and index > 0)
         self.next.setEnabled(several and index < heads)

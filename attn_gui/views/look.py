@@ -93,7 +93,9 @@ def _sheet(theme: Theme) -> str:
     QScrollBar {{ background: transparent; border: none; margin: 0; }}
     QScrollBar:vertical {{ width: 12px; }}
     QScrollBar:horizontal {{ height: 12px; }}
-    QScrollBar::handle {{ background: {theme.line}; border-radius: 4px; margin: 2px; min-width: 24px; min-height: 24px; }}
+    QScrollBar::handle {{
+        background: {theme.line}; border-radius: 4px; margin: 2px; min-width: 24px; min-height: 24px;
+    }}
     QScrollBar::handle:hover {{ background: {theme.muted}; }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}

@@ -130,7 +130,9 @@ def of_torch(module: nn.MultiheadAttention) -> Weights:
     return Weights.of(**arrays)
 
 
-def multi_head_attention(seed: int, d: int, heads: int, bias: bool, d_context: int | None = None) -> nn.MultiheadAttention:
+def multi_head_attention(
+    seed: int, d: int, heads: int, bias: bool, d_context: int | None = None
+) -> nn.MultiheadAttention:
     torch.manual_seed(seed)
     module = nn.MultiheadAttention(d, heads, bias=bias, kdim=d_context, vdim=d_context).eval()
     for parameter in module.parameters():  # its biases start as zeros

@@ -137,7 +137,8 @@ def test_the_mean_over_heads(e: Experiment) -> None:
     every = slice(0, e.n_q), slice(0, e.n_k)
     for name in SQUARE:
         expected = right.stages[name].mean(axis=0)
-        tolerance = right.tolerance(e, name) + 2 * e.precision.eps * np.abs(expected[np.isfinite(expected)]).max(initial=1)
+        largest = np.abs(expected[np.isfinite(expected)]).max(initial=1)
+        tolerance = right.tolerance(e, name) + 2 * e.precision.eps * largest
         assert close(t.matrix(name, "mean").block(*every).astype(np.float64), expected, tolerance), name
 
 

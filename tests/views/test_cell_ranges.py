@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,7 +23,7 @@ def test_runs_hold_every_row_and_column_once(selected: list[CellRange]) -> None:
     for runs, of in ((row_runs(selected), "rows"), (column_runs(selected), "columns")):
         listed = [k for run in runs for k in run]
         assert listed == sorted({k for r in selected for k in getattr(r, of)})
-        assert all(b.start > a.stop for a, b in zip(runs, runs[1:], strict=False))
+        assert all(b.start > a.stop for a, b in pairwise(runs))
 
 
 @given(ranges)

@@ -211,6 +211,7 @@ def test_a_hidden_drawer_asks_nothing(drawer: HeadsDrawer, context: Context, qtb
         asked.clear()
         drawer.hide()
         assert {slot for slot, ask in asked if ask is None} == {"head.mean", *(f"head.{h}" for h in range(4))}
+        assert model_of(drawer).thumbnail(0) is None
         asked.clear()
         open_experiment(context, several_heads(3))
         wait_traced()

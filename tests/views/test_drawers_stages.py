@@ -24,6 +24,7 @@ from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.array_picture import ArrayPicture
 from attn_gui.views.drawers.stage_model import StageModel
+from attn_gui.views.drawers.stage_table import StageTable
 from attn_gui.views.drawers.stage_text import formula, told
 from attn_gui.views.drawers.stages_drawer import StagesDrawer
 from attn_gui.views.theme import THEMES
@@ -56,7 +57,9 @@ def shown(drawer: StagesDrawer, context: Context, qtbot: QtBot, wait_traced: Tra
 
 def values(drawer: StagesDrawer) -> np.ndarray:
     model = drawer.model
-    return np.array([[float(t) for t in row] for row in model.cells(range(model.rowCount()), range(model.columnCount()))])
+    return np.array(
+        [[float(t) for t in row] for row in model.cells(range(model.rowCount()), range(model.columnCount()))]
+    )
 
 
 def wait_values(drawer: StagesDrawer, qtbot: QtBot, expected: np.ndarray) -> None:
@@ -163,9 +166,7 @@ def test_a_stage_that_is_not_square_is_drawn_as_computed(shown: StagesDrawer, co
     assert picture.bar.scale.masked is False
 
 
-def test_a_square_stage_is_a_heatmap_with_rows_of_its_own(
-    shown: StagesDrawer, context: Context, qtbot: QtBot
-) -> None:
+def test_a_square_stage_is_a_heatmap_with_rows_of_its_own(shown: StagesDrawer, context: Context, qtbot: QtBot) -> None:
     before = context.bands.height, context.bands.count
     shown.form.button("heatmap").click()
     shown.show_stage("raw")
@@ -271,3 +272,14 @@ def test_the_model_is_a_sound_one(context: Context, qtmodeltester: ModelTester) 
     model = StageModel(context)
     model.show_stage("V", np.eye(3), Layout("key", "dimension", ("a", "b", "c"), ("v1", "v2", "v3")), Precision.FLOAT64)
     qtmodeltester.check(model)
+
+
+def test_columns_are_wide_enough_for_numbers_and_names(context: Context, qtbot: QtBot) -> None:
+    model = StageModel(context)
+    table = StageTable(context, model)
+    qtbot.addWidget(table)
+    layout = Layout("query", "dimension", ("a",), ("x", "a longer name"))
+    model.show_stage("X", np.array([[1.5, 2.0]]), layout, Precision.FLOAT64)
+    assert table.columnWidth(0) > table.fontMetrics().horizontalAdvance("a longer name")
+    model.show_stage("X", np.array([[-1.5e12, 2.0]]), layout, Precision.FLOAT64)
+    assert table.columnWidth(1) >= table.fontMetrics().horizontalAdvance("−1500000000000.0") + 16

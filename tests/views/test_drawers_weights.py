@@ -91,7 +91,9 @@ def test_a_typed_number_reaches_the_matrix_exactly_and_undo_takes_it_back(
     assert np.array_equal(shown(drawer), expected)
 
 
-@pytest.mark.parametrize(("text", "reason"), [("abc", "'abc' is not a number"), ("nan", "'nan' is not a finite number")])
+@pytest.mark.parametrize(
+    ("text", "reason"), [("abc", "'abc' is not a number"), ("nan", "'nan' is not a finite number")]
+)
 def test_a_bad_number_stays_in_its_cell_with_the_reason(
     drawer: WeightsDrawer, context: Context, qtbot: QtBot, text: str, reason: str
 ) -> None:
@@ -358,9 +360,7 @@ def test_the_arrow_keys_go_from_matrix_to_matrix(drawer: WeightsDrawer, qtbot: Q
     assert drawer.model.part.name == "W_K"
 
 
-def test_a_hidden_drawer_asks_nothing_and_is_up_to_date_when_it_opens(
-    drawer: WeightsDrawer, context: Context
-) -> None:
+def test_a_hidden_drawer_asks_nothing_and_is_up_to_date_when_it_opens(drawer: WeightsDrawer, context: Context) -> None:
     drawer.hide()
     with asks_recorded(context.feed) as asked:
         open_experiment(context, several_heads())
@@ -413,3 +413,12 @@ def test_the_model_is_a_sound_one(context: Context, qtmodeltester: ModelTester) 
     model = WeightsModel(context)
     model.show_part(WeightsPart(several_heads(), "W_Q", 1))
     qtmodeltester.check(model)
+
+
+def test_columns_are_wide_enough_for_every_number(drawer: WeightsDrawer, context: Context, qtbot: QtBot) -> None:
+    type_in(drawer, qtbot, 0, 0, "-123456789.125")
+    table = drawer.table
+    text = table.model().index(0, 0).data()
+    assert text == "−123456789.125"
+    room = table.columnWidth(0) - 16
+    assert room >= table.fontMetrics().horizontalAdvance(text)

@@ -25,6 +25,7 @@ def switch(context: Context, qtbot: QtBot) -> Iterator[HeadSwitch]:
     window.show()
     qtbot.waitActive(window)
     yield made
+    window.close()
 
 
 def test_one_head_needs_no_switch(switch: HeadSwitch, context: Context) -> None:
@@ -42,7 +43,7 @@ def test_the_list_picks_each_head_and_the_mean(switch: HeadSwitch, context: Cont
         "2 of 4",
         "3 of 4",
         "4 of 4",
-        "Mean over heads",
+        "Mean",
     ]
     for index, head in ((2, 2), (4, "mean"), (0, 0)):
         switch.choice.setCurrentIndex(index)
@@ -84,7 +85,7 @@ def test_keys_change_the_head_but_not_while_one_types(switch: HeadSwitch, contex
 def test_what_is_chosen_elsewhere_is_shown(switch: HeadSwitch, context: Context) -> None:
     open_experiment(context, several_heads())
     context.selection.set_head("mean")
-    assert switch.choice.currentText() == "Mean over heads"
+    assert switch.choice.currentText() == "Mean"
     assert switch.mean.isChecked()
     switch.mean.trigger()
     assert context.selection.head == 0
@@ -92,7 +93,7 @@ def test_what_is_chosen_elsewhere_is_shown(switch: HeadSwitch, context: Context)
     assert context.selection.head == "mean"
     open_experiment(context, several_heads(2))
     assert switch.choice.count() == 3
-    assert switch.choice.currentText() == "Mean over heads"
+    assert switch.choice.currentText() == "Mean"
 
 
 def test_controls_are_named(switch: HeadSwitch) -> None:

@@ -34,6 +34,7 @@ def panel(context: Context, qtbot: QtBot) -> Iterator[MorePanel]:
     window.show()
     qtbot.waitExposed(window)
     yield made
+    window.close()
 
 
 @pytest.fixture

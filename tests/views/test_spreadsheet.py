@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -68,8 +67,14 @@ def model() -> Numbers:
 
 
 @pytest.fixture
-def view(context: Context, model: Numbers, qtbot: QtBot) -> Iterator[SpreadsheetView]:
-    window = QWidget()
+def window(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def view(context: Context, model: Numbers, window: QWidget, qtbot: QtBot) -> SpreadsheetView:
     made = SpreadsheetView(context)
     made.setModel(model)
     layout = QVBoxLayout(window)
@@ -77,13 +82,12 @@ def view(context: Context, model: Numbers, qtbot: QtBot) -> Iterator[Spreadsheet
     layout.addWidget(made)
     layout.addWidget(QLineEdit(objectName="after"))
     window.resize(600, 400)
-    qtbot.addWidget(window)
     with qtbot.waitExposed(window):
         window.show()
     window.activateWindow()
     made.setFocus()
     qtbot.waitUntil(made.hasFocus)
-    yield made  # the window lives as long as this frame
+    return made
 
 
 def at(view: SpreadsheetView, row: int, column: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
+from attn_gui.control.document import Document
+from attn_gui.control.settings import Settings
 from attn_gui.model import edits, reshape
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import MaskRule, Padding
+from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
@@ -58,9 +62,7 @@ def hear(model: QAbstractItemModel) -> Heard:
 
 
 def grid(model: TokenModel, role: Qt.ItemDataRole = Role.DisplayRole) -> list[list[Any]]:
-    return [
-        [model.data(model.index(r, c), role) for c in range(model.columnCount())] for r in range(model.rowCount())
-    ]
+    return [[model.data(model.index(r, c), role) for c in range(model.columnCount())] for r in range(model.rowCount())]
 
 
 def header(model: TokenModel) -> list[Any]:
@@ -341,17 +343,12 @@ def _step(what: str, e: Experiment) -> Experiment:
 
 @given(steps)
 def test_a_view_that_only_hears_the_signals_is_never_wrong(sequence: list[str]) -> None:
-    from attn_gui.control.document import Document
-    from attn_gui.control.settings import Settings
-    from attn_gui.model.session import NamedExperiment, Session
-
     class Feed:
         def compute(self, experiment: Experiment, device: str) -> None: ...
 
     start = Experiment.from_tokens("ab", [[1.0, 0.0], [0.0, 1.0]])
     document = Document(Session((NamedExperiment("t", start),)), Feed())  # type: ignore[arg-type]
-    settings = Settings(__import__("pathlib").Path("unused"))
-    model = TokenModel(document, settings, "tokens")
+    model = TokenModel(document, Settings(Path("unused")), "tokens")
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     copy = _Copy(model)
     for what in sequence:
@@ -361,7 +358,7 @@ def test_a_view_that_only_hears_the_signals_is_never_wrong(sequence: list[str]) 
             document.apply(what, _step(what, document.experiment))
         assert copy.cells == grid(model)
         e = document.experiment
-        names = [[row[0] for row in copy.cells], [name for name in e.tokens.tokens]]
+        names = [[row[0] for row in copy.cells], list(e.tokens.tokens)]
         assert names[0] == names[1]
         numbers = [[float(cell) for cell in row[1 : e.d_model + 1]] for row in copy.cells]
         np.testing.assert_array_equal(numbers, e.tokens.embeddings.array())

@@ -80,6 +80,8 @@ class HeadDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._look = look
         self._model = model
+        self._font, self._bold = number_font(), number_font()
+        self._bold.setBold(True)
         self._images: dict[Head, tuple[Thumbnail, str, float, QImage]] = {}
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -127,13 +129,11 @@ class HeadDelegate(QStyledItemDelegate):
 
     def _paint_caption(self, painter: QPainter, head: Head, opened: bool, place: QRect) -> None:
         theme = self._look.theme
-        font = number_font()
-        font.setBold(opened)
-        painter.setFont(font)
+        painter.setFont(self._bold if opened else self._font)
         painter.setPen(theme.colour("text"))
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(place, middle | Qt.AlignmentFlag.AlignLeft, self._model.name(head))
-        painter.setFont(number_font())
+        painter.setFont(self._font)
         painter.setPen(theme.colour("muted"))
         painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, self._model.largest(head) or "")
 

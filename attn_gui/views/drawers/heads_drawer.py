@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from attn_gui.model.asks import Ask, PictureAsk
@@ -82,6 +83,11 @@ class HeadsDrawer(Drawer):
         if not self.grid.currentIndex().isValid():
             self._on_head(self.context.selection.head)
         self._ask()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        # when it is opened again, pictures of an older trace would be shown for a moment
+        self._model.keep_only(set())
 
     def _ask(self) -> None:
         stage = self.stage.value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from attn_gui.views.look import Look
@@ -92,14 +91,7 @@ class _Segment(QToolButton):
         self.setAutoExclusive(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        before = self.group().checkedId()
-        super().keyPressEvent(event)
-        # the arrow keys check a neighbour without a click
-        if self.group().checkedId() != before:
-            self.group().idClicked.emit(self.group().checkedId())
-
 
 def _reached_by_tab(button: QAbstractButton, down: bool) -> None:
-    """Qt itself lets Tab go to the button of a group that had the focus last, which need not be the one that is down."""
+    """Qt itself lets Tab go to the button that had the focus last, which need not be the one that is down."""
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus if down else Qt.FocusPolicy.NoFocus)

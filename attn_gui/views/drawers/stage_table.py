@@ -7,9 +7,12 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 from attn_gui.views.bands import TABLE_ROW
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.stage_model import StageModel
+from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.spreadsheet import SpreadsheetView
 
-COLUMN_WIDTH = 80
+NARROWEST_COLUMN = 64
+# a longer name is cut
+WIDEST_NAME = 112
 
 
 class StageTable(SpreadsheetView):
@@ -19,7 +22,19 @@ class StageTable(SpreadsheetView):
         super().__init__(context, parent)
         self.setModel(model)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        for header, size in ((self.horizontalHeader(), COLUMN_WIDTH), (self.verticalHeader(), TABLE_ROW)):
+        for header, size in ((self.horizontalHeader(), NARROWEST_COLUMN), (self.verticalHeader(), TABLE_ROW)):
             header.setDefaultSectionSize(size)
             header.setMinimumSectionSize(20)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._numbers = model
+        model.figures_changed.connect(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        """Columns of one width, wide enough for every number and for the longest name within limits."""
+        metrics = self.fontMetrics()
+        name = max(self._numbers.column_labels, key=len, default="")
+        widest = max(
+            min(metrics.horizontalAdvance(name), WIDEST_NAME),
+            *(metrics.horizontalAdvance(text) for text in self._numbers.figures.widest),
+        )
+        self.horizontalHeader().setDefaultSectionSize(max(NARROWEST_COLUMN, widest + SPACE))

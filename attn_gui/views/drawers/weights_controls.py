@@ -38,7 +38,6 @@ class WeightsControls(QWidget):
         self.seed = QSpinBox()
         self.seed.setRange(0, LARGEST_SEED)
         self.seed.setAccessibleName("Seed")
-        self.seed.setPrefix("seed ")
         self.seed.setToolTip("The same seed makes the same weights, to the last bit")
         self.renew = QPushButton("&New weights")
         self.renew.setToolTip("Draw every matrix anew")
@@ -46,7 +45,8 @@ class WeightsControls(QWidget):
         flow.addWidget(self.biases)
         for text, field in (("d_k", self.d_k), ("d_v", self.d_v)):
             flow.addWidget(_labelled(text, field))
-        flow.addWidget(_labelled("Initialiser", self.initialiser, self.seed, self.renew))
+        flow.addWidget(_labelled("Initialiser", self.initialiser))
+        flow.addWidget(_labelled("Seed", self.seed, self.renew))
         self.biases.clicked.connect(self._choose_biases)
         self.d_k.valueChanged.connect(lambda value: self._choose_size("d_k", value))
         self.d_v.valueChanged.connect(lambda value: self._choose_size("d_v", value))

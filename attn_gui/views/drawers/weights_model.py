@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.files import numbers
 from attn_gui.model.edits import set_weight_cells
@@ -15,18 +15,22 @@ from attn_gui.views.context import Context
 from attn_gui.views.drawers.weights_part import WeightsPart
 from attn_gui.views.figures import shown
 from attn_gui.views.grid import NOWHERE, GridModel, Index
-from attn_gui.views.spans import TableSpans
+from attn_gui.views.spans import Span, TableSpans
 
 
 class WeightsModel(GridModel):
-    """Numbers are read from the table as they are asked for: opening a large matrix costs what is in sight."""
+    """Numbers are read from the table as they are asked for: opening a large matrix costs what is in sight.
+
+    ``figures`` is what the numbers of the whole table take on screen; ``figures_changed`` comes after every change.
+    """
+
+    figures_changed = Signal()
 
     def __init__(self, context: Context, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
         self.part: WeightsPart | None = None
-        self.bound = 0.0
-        self._decimals = 1
+        self.figures = Span()
         self._spans = TableSpans()
         context.settings.changed.connect(self._on_setting)
 
@@ -38,6 +42,7 @@ class WeightsModel(GridModel):
             self.part = part
             self._measure()
             self.endResetModel()
+            self.figures_changed.emit()
         elif part is not None:
             self.part = part
             self._measure()
@@ -51,6 +56,11 @@ class WeightsModel(GridModel):
     def columnCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() or self.part is None else len(self.part.columns)
 
+    @property
+    def bound(self) -> float:
+        """The largest magnitude in the table."""
+        return max(-self.figures.low, self.figures.high)
+
     def value(self, index: Index) -> float:
         if self.part is None:
             return 0.0
@@ -60,7 +70,7 @@ class WeightsModel(GridModel):
         if not index.isValid() or self.part is None:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return shown(self.value(index), self._decimals)
+            return shown(self.value(index), self.figures.decimals)
         if role in (Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
             return numbers.text(self.value(index), Precision.FLOAT64)
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -111,12 +121,11 @@ class WeightsModel(GridModel):
     def _measure(self) -> None:
         if self.part is None:
             return
-        span = self._spans.of(self.part.table, self._context.settings.decimals)
-        self._decimals = span.decimals
-        self.bound = max(-span.low, span.high)
+        self.figures = self._spans.of(self.part.table, self._context.settings.decimals)
 
     def _say_all_changed(self) -> None:
         self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
+        self.figures_changed.emit()
 
     @staticmethod
     def _layout(part: WeightsPart | None) -> tuple[str, int | None, int, int]:

@@ -10,9 +10,10 @@ from attn_gui.views.bands import TABLE_ROW
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.weights_model import WeightsModel
 from attn_gui.views.grid import Index
+from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.spreadsheet import SpreadsheetView
 
-COLUMN_WIDTH = 72
+NARROWEST_COLUMN = 64
 # of 255; weak enough to leave the numbers their contrast
 TINT = 72
 
@@ -26,11 +27,12 @@ class WeightsView(SpreadsheetView):
         self.setModel(model)
         self.setAccessibleName("Weights")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        for header, size in ((self.horizontalHeader(), COLUMN_WIDTH), (self.verticalHeader(), TABLE_ROW)):
+        for header, size in ((self.horizontalHeader(), NARROWEST_COLUMN), (self.verticalHeader(), TABLE_ROW)):
             header.setDefaultSectionSize(size)
             header.setMinimumSectionSize(20)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._tints: list[QColor] = []
+        model.figures_changed.connect(self._fit_columns)
         context.look.changed.connect(self._mix)
         self._mix()
 
@@ -58,6 +60,11 @@ class WeightsView(SpreadsheetView):
                 x = self.columnViewportPosition(boundary)
                 if 0 <= x <= right:
                     painter.drawLine(x, 0, x, bottom)
+
+    def _fit_columns(self) -> None:
+        """Columns of one width, wide enough for every number."""
+        widest = max(self.fontMetrics().horizontalAdvance(text) for text in self._weights.figures.widest)
+        self.horizontalHeader().setDefaultSectionSize(max(NARROWEST_COLUMN, widest + SPACE))
 
     def _mix(self) -> None:
         self._tints = []

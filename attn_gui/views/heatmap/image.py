@@ -24,8 +24,13 @@ def index_to_qimage(index: np.ndarray[Any, Any], table: ColourTable) -> QImage:
     packed = np.ascontiguousarray(index)
     height, width = packed.shape
     image = QImage(packed.data, width, height, width, QImage.Format.Format_Indexed8).copy()
-    image.setColorTable([qRgb(int(r), int(g), int(b)) for r, g, b, _ in table])
+    image.setColorTable(packed_colours(table))
     return image
+
+
+def packed_colours(table: ColourTable) -> list[int]:
+    """``table`` as QImage takes it."""
+    return [qRgb(int(r), int(g), int(b)) for r, g, b, _ in table]
 
 
 def sampled(pictures: Sequence[Picture], grid: Grid, ratio: float) -> tuple[Indices, QRectF]:
@@ -60,6 +65,7 @@ class MatrixImage(pg.ImageItem):
         self.setAutoDownsample(False)
         self.setLevels((0, 255), update=False)
         self.place = QRectF()
+        self._colours: list[int] = []
 
     def show_pixels(self, pixels: Indices, place: QRectF) -> None:
         """Draw ``pixels``, which must not change any more, at ``place``."""
@@ -70,7 +76,15 @@ class MatrixImage(pg.ImageItem):
             self.setRect(place)
 
     def set_table(self, table: ColourTable) -> None:
+        self._colours = packed_colours(table)
         self.setLookupTable(table)
+
+    def render(self) -> None:
+        """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""
+        height, width = self.image.shape
+        self.qimage = QImage(self.image.data, width, height, width, QImage.Format.Format_Indexed8)
+        self.qimage.setColorTable(self._colours)
+        self._renderRequired = self._unrenderable = False
 
 
 def _place(picture: Picture, grid: Grid) -> QRectF:

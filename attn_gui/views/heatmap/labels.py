@@ -76,13 +76,16 @@ class LabelStrip(QWidget):
         """Pixels that the longest label needs."""
         return self._longest
 
-    def set_labels(self, labels: Sequence[str]) -> None:
-        if labels is not self._labels:
-            self._labels = labels
-            metrics = _metrics(self.font().toString())
-            candidates = sorted(set(labels), key=len)[-MEASURED:]
-            self._longest = max(metrics.horizontalAdvance(token_text(label)) for label in candidates)
-            self.update()
+    def set_labels(self, labels: Sequence[str]) -> bool:
+        """Returns whether these are others than before."""
+        if labels is self._labels:
+            return False
+        self._labels = labels
+        metrics = _metrics(self.font().toString())
+        candidates = sorted(set(labels), key=len)[-MEASURED:]
+        self._longest = max(metrics.horizontalAdvance(token_text(label)) for label in candidates)
+        self.update()
+        return True
 
     def show_grid(self, grid: Grid) -> None:
         if grid != self.grid:

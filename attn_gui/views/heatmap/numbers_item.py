@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ SIZES_BELOW = 3
 MARGIN = 3.0
 # pictures of more cells are not searched for how few decimals would do
 SEARCHED_CELLS = 1 << 16
+
+# figures are of one width
+_ALIKE = str.maketrans("123456789", "000000000")
 
 DARK_INK, LIGHT_INK = QColor("#10151b"), QColor("#ffffff")
 
@@ -48,10 +51,9 @@ def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: 
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
         longest = max((shown(value, places) for value in extremes), key=len)
         for pixels in range(base, max(SMALLEST_PIXELS, base - SIZES_BELOW) - 1, -1):
-            style = _style(pixels, places)
-            height = style.metrics.ascent() + style.metrics.descent()
-            if style.metrics.horizontalAdvance(longest) + 2 * MARGIN <= cell_width and height <= cell_height:
-                return style
+            width, height = _extent(pixels, longest.translate(_ALIKE))
+            if width + 2 * MARGIN <= cell_width and height <= cell_height:
+                return _style(pixels, places)
     return None
 
 
@@ -156,6 +158,12 @@ class NumbersItem(QGraphicsItem):
         if width is None and self.style is not None:
             width = self._widths[key] = self.style.metrics.horizontalAdvance(text)
         return width or 0.0
+
+
+@lru_cache(maxsize=1024)
+def _extent(pixels: int, text: str) -> tuple[float, float]:
+    metrics = _style(pixels, 0).metrics
+    return metrics.horizontalAdvance(text), metrics.ascent() + metrics.descent()
 
 
 @cache

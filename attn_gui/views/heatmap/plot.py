@@ -102,11 +102,13 @@ class Plot(QWidget):
 
     def show_labels(self, experiment: Experiment) -> None:
         """The labels of ``experiment``, before there is a picture."""
-        self.row_labels.set_labels(experiment.tokens.tokens)
-        self.column_labels.set_labels(experiment.keys.tokens)
-        self._shape = experiment.n_q, experiment.n_k
-        self.columns.set_count(experiment.n_k)
-        self._lay_out()
+        shape = experiment.n_q, experiment.n_k
+        others = self.row_labels.set_labels(experiment.tokens.tokens)
+        others |= self.column_labels.set_labels(experiment.keys.tokens)
+        if others or shape != self._shape:
+            self._shape = shape
+            self.columns.set_count(experiment.n_k)
+            self._lay_out()
 
     def show_pictures(self, experiment: Experiment, layers: list[Picture], signs: bool, decimals: int) -> None:
         """Draw ``layers`` of ``experiment``, from below; ``signs``: they hold cells that are masked or not finite."""
@@ -120,7 +122,8 @@ class Plot(QWidget):
     def show_sums(self, sums: RowSums, decimals: int) -> None:
         if self.sums is not None:
             self.sums.show_sums(sums, decimals)
-            self._lay_out()
+            if self.sums.needed_width != self.sums.width():
+                self._lay_out()
 
     def show_cursor(
         self,
@@ -199,7 +202,7 @@ class Plot(QWidget):
 
     def _lay_out(self) -> None:
         left = self.row_labels.strip_width()
-        right = 0 if self.sums is None else self.sums.needed_width()
+        right = 0 if self.sums is None else self.sums.needed_width
         width, height = max(1, self.width() - left - right), max(1, self.height() - HEADER)
         area = QRect(left, HEADER, width, height)
         if area != self.view.geometry():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -15,6 +18,7 @@ from attn_gui.views.look import Look, number_font
 
 PADDING = 8
 NARROWEST = 44
+MEASURED = 32
 SIGN = "⚠"
 
 
@@ -39,32 +43,29 @@ class SumColumn(QWidget):
         self._grid: Grid | None = None
         self._decimals = 4
         self._selected = 0
+        self.needed_width = NARROWEST
         self.setFont(number_font())
         self.setAccessibleName("Sums of the rows")
 
     def show_sums(self, sums: RowSums, decimals: int) -> None:
+        before, before_decimals = self._sums, self._decimals
         self._sums, self._decimals = sums, decimals
+        if before is not None and before_decimals == decimals and _look_alike(before, sums, decimals):
+            return
         flagged = [int(i) for i in (sums.empty | sums.off).nonzero()[0]]
-        count = len(flagged)
-        text = f"{count} of {len(sums.sums)} rows do not sum to 1" if count else "every row sums to 1"
-        self.setAccessibleDescription(text)
+        # of rows that are right, one is as wide as another
+        rows = [*flagged[:MEASURED], 0, len(sums.sums) - 1]
+        metrics = QFontMetricsF(self.font())
+        widest = max(metrics.horizontalAdvance(sum_text(sums, i, decimals)) for i in rows)
+        self.needed_width = max(NARROWEST, math.ceil((widest + 2 * PADDING) / 4) * 4)
+        count = f"{len(flagged)} of {len(sums.sums)} rows do not sum to 1"
+        self.setAccessibleDescription(count if flagged else "every row sums to 1")
         self.update()
 
     def show_grid(self, grid: Grid, selected: int) -> None:
         if (grid, selected) != (self._grid, self._selected):
             self._grid, self._selected = grid, selected
             self.update()
-
-    def needed_width(self) -> int:
-        """Pixels for the widest sum in sight."""
-        if self._sums is None:
-            return NARROWEST
-        metrics = QFontMetricsF(self.font())
-        odd = self._sums.empty | self._sums.off
-        # of rows that are right, one is as wide as another
-        rows = [*odd.nonzero()[0][:32].tolist(), 0, len(odd) - 1]
-        widest = max(metrics.horizontalAdvance(sum_text(self._sums, i, self._decimals)) for i in rows)
-        return max(NARROWEST, -(-round(widest + 2 * PADDING) // 4) * 4)
 
     def text(self, i: int) -> str:
         return "" if self._sums is None or i >= len(self._sums.sums) else sum_text(self._sums, i, self._decimals)
@@ -122,3 +123,12 @@ class SumColumn(QWidget):
         if sums.off[i]:
             return f"The weights of this query sum to {value!r}, which rounding does not explain"
         return f"The weights of this query sum to {value!r}"
+
+
+def _look_alike(one: RowSums, other: RowSums, decimals: int) -> bool:
+    """Whether both are written in the same words."""
+    return (
+        np.array_equal(one.empty, other.empty)
+        and not (one.off.any() or other.off.any())
+        and np.array_equal(one.sums.round(decimals), other.sums.round(decimals))
+    )

@@ -1,0 +1,94 @@
+"""On a CUDA device: listed by its name, and in agreement with the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attn_gui.compute import budget
+from attn_gui.compute.devices import devices
+from attn_gui.compute.picture import picture
+from attn_gui.compute.reading import read_cell
+from attn_gui.compute.trace import trace
+from attn_gui.model.asks import PictureAsk
+from attn_gui.model.errors import TooLarge
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.initialise import initial_weights
+from attn_gui.model.masks import Causal, MaskRule, Padding, SlidingWindow
+from attn_gui.model.painted import Painted, Rectangle
+from attn_gui.model.precision import Precision
+from attn_gui.model.stages import STAGES
+
+pytestmark = pytest.mark.cuda
+
+
+def experiment(n: int, precision: Precision, rule: MaskRule, painted: Painted = Painted()) -> Experiment:
+    X = np.random.RandomState(1).standard_normal((n, 32))
+    weights = initial_weights("linear", 32, 32, 4, seed=3, biases=True)
+    e = Experiment.from_tokens([f"t{i}" for i in range(n)], X, weights, heads=4, precision=precision)
+    pad = np.arange(n) % 5 == 4
+    return Experiment(
+        e.tokens.with_pad(pad), e.source, e.variant, 4, 4, rule=rule, painted=painted, precision=precision
+    )
+
+
+def test_each_device_is_listed() -> None:
+    listed = [device for device in devices() if device.name.startswith("cuda")]
+    assert [device.name for device in listed] == [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    for index, device in enumerate(listed):
+        assert torch.cuda.get_device_properties(index).name in device.title
+        assert device.reason is None
+
+
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("rule", [MaskRule(), Causal(), Padding(), SlidingWindow(3)], ids=lambda rule: rule.kind)
+def test_a_trace_agrees_with_the_cpu(precision: Precision, rule: MaskRule) -> None:
+    e = experiment(60, precision, rule, Painted((Rectangle(7, 8, 0, 60, False), Rectangle(0, 2, 30, 40, True))))
+    here, there = trace(e), trace(e, "cuda:0")
+    assert there.device == "cuda:0"
+    close = 1e-12 if precision is Precision.FLOAT64 else 8 * precision.eps
+    for name in STAGES:
+        if name != "context":
+            np.testing.assert_allclose(
+                there.stage(name).astype(float), here.stage(name).astype(float), rtol=close, atol=close, err_msg=name
+            )
+    assert (there.stage("N")[:, 7] == 0).all()
+    np.testing.assert_allclose(there.row_sums("mean"), here.row_sums("mean"), atol=close)
+    for stage in ("A_masked", "N"):
+        for head in (2, "mean"):
+            request = PictureAsk(stage, head, size=(20, 25), diverging=stage != "N").request(e)
+            mine, theirs = picture(here, request), picture(there, request)
+            assert np.abs(mine.index.astype(int) - theirs.index).max() <= max(1, 4 * 253 * close)
+            assert np.array_equal(mine.index >= 254, theirs.index >= 254)
+    a, b = read_cell(here, 1, 9, 3), read_cell(there, 1, 9, 3)
+    assert (a.allowed, a.scale) == (b.allowed, b.scale)
+    assert b.N == pytest.approx(a.N, abs=close)
+
+
+def test_a_large_trace_is_computed_in_blocks() -> None:
+    e = experiment(1500, Precision.FLOAT32, Causal())
+    here, there = trace(e), trace(e, "cuda")
+    np.testing.assert_allclose(there.stage("output"), here.stage("output"), rtol=1e-4, atol=1e-5)
+    raw = there.matrix("raw", 3)
+    assert np.array_equal(raw.block(slice(700, 701), slice(0, 1500)), there.stage("raw", 3)[700:701])
+
+
+def test_more_than_the_device_has_is_refused() -> None:
+    free, _ = torch.cuda.mem_get_info(0)
+    n = int((free / 4) ** 0.5) + 1000
+    e = Experiment.from_qkv(np.ones((n, 1)), np.ones((n, 1)), np.ones((n, 1)))
+    with pytest.raises(TooLarge):
+        trace(e, "cuda:0")
+    assert budget.available(torch.device("cuda:0")) <= free
+
+
+def test_the_device_running_out_of_memory_is_said_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "check", lambda experiment, device: None)
+    free, _ = torch.cuda.mem_get_info(0)
+    n = int((free / 4) ** 0.5) + 1000
+    e = Experiment.from_qkv(np.ones((n, 1)), np.ones((n, 1)), np.ones((n, 1)))
+    before = torch.cuda.memory_allocated()
+    with pytest.raises(torch.OutOfMemoryError):
+        trace(e, "cuda:0")
+    assert torch.cuda.memory_allocated() <= before + (64 << 20)

@@ -1,0 +1,122 @@
+"""Rows of a table and the shared bands."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QStringListModel, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QFrame, QTableView
+from pytestqt.qtbot import QtBot
+
+from attn_gui.views.band_follower import BandFollower
+from attn_gui.views.bands import HEADER, TABLE_ROW, Bands
+
+HEIGHT = 400
+
+
+@pytest.fixture
+def bands() -> Bands:
+    made = Bands()
+    made.set_height(HEIGHT)
+    return made
+
+
+@pytest.fixture
+def table(bands: Bands, qtbot: QtBot) -> QTableView:
+    made = QTableView()
+    made.setFrameShape(QFrame.Shape.NoFrame)
+    made.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+    made.verticalHeader().hide()
+    made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    model = QStringListModel(made)
+    made.setModel(model)
+    BandFollower(made, bands)
+    made.resize(200, HEIGHT + HEADER)
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def fill(table: QTableView, bands: Bands, count: int) -> None:
+    model = table.model()
+    assert isinstance(model, QStringListModel)
+    model.setStringList([str(row) for row in range(count)])
+    bands.set_count(count)
+    QApplication.processEvents()
+
+
+def top_of(table: QTableView, row: int) -> int:
+    return table.rowViewportPosition(row)
+
+
+def wheel(table: QTableView, notches: int) -> None:
+    where = QPointF(20, 200)
+    event = QWheelEvent(
+        where,
+        QPointF(table.viewport().mapToGlobal(where.toPoint())),
+        QPoint(),
+        QPoint(0, -120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(table.viewport(), event)
+
+
+@pytest.mark.parametrize("count", [1, 5, 12, 20])
+def test_rows_are_the_bands_while_they_are_tall_enough(table: QTableView, bands: Bands, count: int) -> None:
+    fill(table, bands, count)
+    assert table.horizontalHeader().height() == HEADER
+    assert [top_of(table, row) for row in range(count)] == [int(row * bands.pitch) for row in range(count)]
+    assert table.rowHeight(count - 1) == bands.pitch
+    assert table.verticalScrollBar().maximum() == 0  # everything in sight, nothing to scroll
+
+
+def test_rows_follow_the_height(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 10)
+    table.resize(200, 300 + HEADER)
+    bands.set_height(300)
+    assert table.rowHeight(3) == bands.pitch == 30
+
+
+def test_a_zoomed_in_table_scrolls_with_the_bands(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 20)
+    bands.show_rows(5, 13)
+    QApplication.processEvents()
+    assert bands.pitch == 50
+    assert top_of(table, 5) == 0
+    bands.scroll(7.5)
+    assert top_of(table, 7) == -25
+    wheel(table, 1)
+    assert bands.top > 7.5
+    assert top_of(table, 0) == -round(bands.top * 50)
+    wheel(table, 50)
+    assert bands.top == 12  # the last row at the bottom
+    assert top_of(table, 19) == HEIGHT - 50
+
+
+def test_rows_too_low_for_text_have_a_height_of_their_own(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 500)
+    assert not bands.aligned
+    assert table.rowHeight(0) == TABLE_ROW
+    wheel(table, 4)
+    assert table.verticalScrollBar().value() > 0
+    assert bands.top == 0  # the bands show everything as it is
+
+
+def test_a_long_table_shows_rows_that_the_bands_show(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 2000)
+    bands.show_rows(1000, 1200)
+    QApplication.processEvents()
+    page = HEIGHT / TABLE_ROW
+    first = table.verticalScrollBar().value() / TABLE_ROW
+    assert first >= 1000
+    assert first + page <= 1200
+    table.verticalScrollBar().setValue(1300 * TABLE_ROW)
+    assert bands.top <= 1300
+    assert bands.top + 200 >= 1300 + page - 0.01
+    table.verticalScrollBar().setValue(100 * TABLE_ROW)
+    assert bands.top == 100
+    assert table.verticalScrollBar().value() == 100 * TABLE_ROW

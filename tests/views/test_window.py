@@ -1,0 +1,265 @@
+"""The real window, driven as a person drives it: what is drawn and written is compared with a computation by hand."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QMessageBox,
+)
+from pytestqt.qtbot import QtBot
+
+from attn_gui.app import open_window
+from attn_gui.control.exports import Order
+from attn_gui.files import examples
+from attn_gui.files import session as session_files
+from attn_gui.model.masks import Causal
+from attn_gui.model.session import Session
+from attn_gui.views.main_window import MainWindow
+from tests.views.window_helpers import cell_rect, close_colours, drawn_colours, expected_colours, settle, type_in
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
+    made.context.settings.theme = "light"
+    made.context.settings.reduced_motion = True
+    made.resize(1280, 800)
+    made.show()
+    qtbot.waitExposed(made)
+    settle(qtbot, made)
+    yield made
+    made.context.document.undo_stack.setClean()
+    made.close()
+    made.context.worker.close()
+    made.deleteLater()
+    QApplication.processEvents()
+
+
+# parts of Qt's own widgets, which name themselves
+QT_INTERNAL = ("QComboBoxPrivateContainer", "QTableView", "QTabBar", "QMessageBox")
+
+
+def by_hand(X: np.ndarray, allowed: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, N and output of identity weights, from the formula."""
+    A = X @ X.T / np.sqrt(X.shape[1])
+    masked = A if allowed is None else np.where(allowed, A, -np.inf)
+    E = np.exp(masked)
+    N = E / E.sum(axis=1, keepdims=True)
+    return A, N, N @ X
+
+
+KARINA = np.array([[1, 0], [0, 1], [1, 1], [1, 1], [0.5, 1]], float)
+
+
+def assert_drawn(window: MainWindow, X: np.ndarray) -> None:
+    A, N, output = by_hand(X)
+    theme = window.context.look.theme
+    bound = np.abs(A).max()
+    scores, weights = window.formula.scores.heatmap, window.formula.weights.heatmap
+    assert close_colours(drawn_colours(scores, A.shape), expected_colours(A, -bound, bound, theme.diverging))
+    assert close_colours(drawn_colours(weights, N.shape), expected_colours(N, 0, N.max(), theme.sequential))
+    model = window.formula.output.table.model()
+    shown = [[model.index(i, j).data() for j in range(output.shape[1])] for i in range(len(X))]
+    assert shown == [[f"{value:.4f}".replace("-", "−") for value in row] for row in output]
+
+
+def test_typing_in_a_cell_is_drawn_and_undone(window: MainWindow, qtbot: QtBot) -> None:
+    assert_drawn(window, KARINA)
+    type_in(qtbot, window.formula.tokens.table, 0, 1, "2.5")
+    settle(qtbot, window)
+    changed = KARINA.copy()
+    changed[0, 0] = 2.5
+    assert_drawn(window, changed)
+    assert window.isWindowModified()
+    window.context.document.undo_stack.undo()
+    settle(qtbot, window)
+    assert_drawn(window, KARINA)
+    assert not window.isWindowModified()
+
+
+def test_what_is_saved_opens_again_and_what_is_exported_is_right(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    type_in(qtbot, window.formula.tokens.table, 2, 2, "-3")
+    changed = KARINA.copy()
+    changed[2, 1] = -3
+    path = tmp_path / "my work.attn"
+    assert window.services.storage.save_and_wait(path)
+    assert not window.context.document.dirty
+    window.new_session()
+    settle(qtbot, window)
+    assert_drawn(window, KARINA)
+    with qtbot.waitSignal(window.services.storage.opened, timeout=10_000):
+        window.services.storage.open(path)
+    settle(qtbot, window)
+    assert_drawn(window, changed)
+    assert window.windowTitle().startswith("my work.attn")
+    assert window.context.settings.recent == [path.absolute()]
+    assert np.array_equal(session_files.load(path).experiment.tokens.embeddings.array(), changed)
+
+
+def test_files_are_dropped_on_the_window(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "dropped.attn"
+    cat = examples.load("cat")
+    session_files.save(Session((cat,)), path)
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(50, 50), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    with qtbot.waitSignal(window.services.storage.opened, timeout=10_000):
+        window.dropEvent(event)
+    settle(qtbot, window)
+    assert window.context.document.experiment.tokens.tokens == cat.experiment.tokens.tokens
+    assert window.context.document.path == path
+
+
+def test_a_file_that_cannot_be_read_leaves_everything_and_says_why(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.attn"
+    path.write_bytes(b"PK\x03\x04 not a zip at all")
+    before = window.context.document.session
+    with qtbot.waitSignal(window.context.notices.said, timeout=10_000) as said:
+        window.services.storage.open(path)
+    assert "broken.attn" in said.args[0].text
+    assert window.context.document.session is before
+
+
+def test_dragging_over_a_paints_the_mask_in_one_undo_step(window: MainWindow, qtbot: QtBot) -> None:
+    document = window.context.document
+    qtbot.keyClick(window, Qt.Key.Key_P)
+    assert window.context.selection.painting
+    heatmap = window.formula.scores.heatmap
+    places = [cell_rect(heatmap, 1, j).center() for j in (1, 2, 3)]
+    plot = heatmap.plot
+    qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=places[0])
+    for place in places[1:]:
+        qtbot.mouseMove(plot, place)
+        QApplication.processEvents()
+    qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=places[-1])
+    settle(qtbot, window)
+    allowed = np.ones((5, 5), bool)
+    allowed[1, 1:4] = False
+    assert np.array_equal(document.experiment.allowed(slice(0, 5), slice(0, 5)), allowed)
+    _, N, _ = by_hand(KARINA, allowed)
+    colours = drawn_colours(window.formula.weights.heatmap, N.shape)
+    expected = expected_colours(N, 0, N.max(), window.context.look.theme.sequential)
+    assert close_colours(colours[allowed], expected[allowed])
+    document.undo_stack.undo()
+    settle(qtbot, window)
+    assert not document.experiment.painted
+    assert_drawn(window, KARINA)
+
+
+def test_the_four_panels_show_a_token_at_one_height(window: MainWindow, qtbot: QtBot) -> None:
+    document = window.context.document
+    for example in ("karina", "animal", "translation"):
+        document.apply_named("example", examples.load(example))
+        settle(qtbot, window)
+        QApplication.processEvents()
+        for row in range(document.experiment.n_q):
+            heights = set()
+            for panel in (window.formula.scores, window.formula.weights):
+                rect = cell_rect(panel.heatmap, row, 0)
+                heights.add((panel.heatmap.plot.mapTo(window, rect.topLeft()).y(), rect.height()))
+            for table in (window.formula.tokens.table, window.formula.output.table):
+                top = table.viewport().mapTo(window, QPoint(0, table.rowViewportPosition(row))).y()
+                heights.add((top, table.rowHeight(row)))
+            assert len(heights) == 1, (example, row, heights)
+
+
+def test_switching_examples_and_back_keeps_everything_undoable(window: MainWindow, qtbot: QtBot) -> None:
+    document = window.context.document
+    before = document.session
+    for name in examples.names():
+        window.open_example(name)
+        settle(qtbot, window)
+        assert document.session.named.name == name
+    for _ in examples.names():
+        document.undo_stack.undo()
+    settle(qtbot, window)
+    assert document.experiment is before.experiment
+    assert document.session.named.name == "Karina"
+
+
+def test_every_action_is_in_a_menu_and_every_control_has_a_name(window: MainWindow) -> None:
+    nameless = []
+    for kind in (QAbstractButton, QComboBox, QAbstractSpinBox, QAbstractItemView):
+        for widget in window.findChildren(kind):
+            named = widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text())
+            parent = widget.parent()
+            internal = parent.metaObject().className() in QT_INTERNAL or widget.objectName().startswith("qt_")
+            if not named and not internal:
+                nameless.append(f"{type(widget).__name__} in {type(widget.parent()).__name__}")
+    assert not nameless
+
+
+def test_unsaved_work_is_asked_about_before_it_is_lost(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = window.context.document
+    document.apply("mask", replace(document.experiment, rule=Causal()))
+    answers = iter([QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Discard])
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: next(answers))
+    window.new_session()
+    assert document.experiment.rule == Causal()
+    window.new_session()
+    assert document.experiment.rule.kind == "none"
+    assert not document.dirty
+
+
+def test_theme_size_and_drawers_are_kept_for_the_next_start(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.context.settings.theme = "dark"
+    window.docks[0].show()
+    window.resize(1100, 700)
+    settle(qtbot, window)
+    window.close()
+    again = open_window(window.context.document.session, tmp_path / "profile")
+    again.show()
+    qtbot.waitExposed(again)
+    settle(qtbot, again)
+    assert again.context.look.theme.name == "dark"
+    assert again.docks[0].isVisible()
+    # the screen of the tests is narrower than the window may be, so that Qt brings only the height back
+    assert again.height() == 700
+    again.close()
+    again.context.worker.close()
+    again.deleteLater()
+
+
+def test_a_burst_of_edits_ends_with_the_last(window: MainWindow, qtbot: QtBot) -> None:
+    table = window.formula.tokens.table
+    model = table.model()
+    for k in range(60):
+        model.setData(model.index(0, 1), str(k / 10))
+        if k % 7 == 0:
+            QApplication.processEvents()
+    settle(qtbot, window)
+    changed = KARINA.copy()
+    changed[0, 0] = 5.9
+    assert_drawn(window, changed)
+
+
+def test_csv_of_what_is_shown(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    target = tmp_path / "N.csv"
+    with qtbot.waitSignal(window.services.exports.finished, timeout=10_000):
+        window.services.exports.export(Order("csv", "N", 0), window.context.document.session.named, target)
+    with target.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert rows[0][1:] == [row[0] for row in rows[1:]] == ["karina", "is", "to", "the", "store"]
+    written = np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
+    assert np.abs(written - by_hand(KARINA)[1]).max() < 4 * 2**-23
