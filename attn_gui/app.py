@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -88,7 +88,6 @@ def open_window(session: Session, profile: Path) -> MainWindow:
     worker = Worker()
     feed = Feed(worker)
     document = Document(session, feed)
-    document.device = settings.device
     notices = Notices()
     look = Look(settings)
     look.refresh()
@@ -101,7 +100,25 @@ def open_window(session: Session, profile: Path) -> MainWindow:
     feed.failed.connect(caught.report_unexpected)
     FaultDialog(context, caught, window)
     window.first_painted.connect(document.start)
+    if settings.device != document.device:
+        _go_on_with(settings.device, window)
     return window
+
+
+def _go_on_with(device: str, window: MainWindow) -> None:
+    """Compute on the device of last time, once it is known that it is still there; on the CPU until then."""
+    devices, context = window.more.devices, window.context
+
+    def choose() -> None:
+        entry = devices.entry(device)
+        if entry is not None and entry.reason is None:
+            context.document.set_device(device)
+        else:
+            why = entry.reason if entry is not None else "it is not there"
+            context.notices.warn(f"Computing on the CPU: {device} cannot be used ({why})", "device")
+
+    devices.listed.connect(choose, Qt.ConnectionType.SingleShotConnection)
+    window.first_painted.connect(devices.ask)
 
 
 class Smoke:

@@ -17,7 +17,7 @@ def test_the_python_example_runs_and_prints_what_its_comments_say() -> None:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(block, str(README), "exec"), {})
-        promised = re.findall(r'#.*?: (\[[\d. ]+\])$|# (\([\d, ]+\)):', block, re.MULTILINE)
+        promised = re.findall(r"#.*?: (\[[\d. ]+\])$|# (\([\d, ]+\)):", block, re.MULTILINE)
         for pair in promised:
             assert (pair[0] or pair[1]) in printed.getvalue()
         assert promised

@@ -26,7 +26,7 @@ from attn_gui.model.session import Session
 
 DELAY_MS = 1_000
 RETRY_MS = 30_000
-KEEP = "keep unsaved work"
+KEEP, SEARCH, RESTORE = "keep unsaved work", "search unsaved work", "restore unsaved work"
 DAMAGED = "damaged"
 # behind a running export, or a drag that has the picture computed again and again, unsaved work would wait too long
 PRIORITY = Priority.TRACE
@@ -122,7 +122,7 @@ class Recovery(QObject):
     def search(self) -> None:
         """Look for what dead instances left."""
         directory, own = self._directory, self._own
-        self._worker.submit("search unsaved work", lambda: _search(directory, own), PRIORITY, self._on_search)
+        self._worker.submit(SEARCH, lambda: _search(directory, own), PRIORITY, self._on_search, _raise)
 
     def restore(self, left: Left) -> None:
         """Open ``left`` as an unsaved document. Present unsaved work takes its place in ``found``."""
@@ -134,7 +134,7 @@ class Recovery(QObject):
             return session.load(left.file.path)
 
         self._worker.submit(
-            "restore unsaved work",
+            RESTORE,
             at_once(exchange),
             PRIORITY,
             lambda restored: self._on_restored(left, restored, present, dirty),
@@ -167,7 +167,7 @@ class Recovery(QObject):
         else:
             self._timer.stop()
             self._kept = None
-            self._worker.submit(KEEP, at_once(self._own.remove), PRIORITY, lambda _: self._succeed(None))
+            self._worker.submit(KEEP, at_once(self._own.remove), PRIORITY, lambda _: self._succeed(None), _raise)
 
     def _keep(self) -> None:
         unsaved, own = self._document.session, self._own
@@ -226,6 +226,10 @@ class Recovery(QObject):
     def _set_found(self, lefts: Iterable[Left]) -> None:
         self.found = tuple(sorted(lefts, key=lambda left: left.time, reverse=True))
         self.found_changed.emit()
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def _instance_name() -> str:

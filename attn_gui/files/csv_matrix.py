@@ -25,8 +25,9 @@ from attn_gui.model.precision import Precision
 ReadRows = Callable[[slice], np.ndarray[Any, Any]]
 
 LINE_END = b"\r\n"
-# about 20 ms of writing, so that whoever runs the writer can stop it at once
+# about 10 ms of writing, so that whoever runs the writer can stop it at once; a cell of the long form takes longer
 BLOCK_CELLS = 1 << 17
+LONG_BLOCK_CELLS = 1 << 14
 
 
 def long_header(row_kind: str, column_kind: str) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def write_matrix(path: Path, layout: Layout, read: ReadRows, precision: Precisio
     labels = _encoded(path, layout.row_kind, layout.rows)
     with replacing(path, durable=False) as file:
         file.write(b",".join([layout.row_kind.encode(), *columns]) + LINE_END)
-        for rows in row_blocks(layout):
+        for rows in row_blocks(layout, BLOCK_CELLS):
             texts = rows_text(read(rows), precision)
             lines = [b"%b,%b\r\n" % line for line in zip(labels[rows], texts, strict=True)]
             file.write(b"".join(lines))
@@ -59,7 +60,7 @@ def write_long(
     with replacing(path, durable=False) as file:
         file.write(",".join(long_header(layout.row_kind, layout.column_kind)).encode() + LINE_END)
         for done, (head, read) in enumerate(heads):
-            for rows in row_blocks(layout):
+            for rows in row_blocks(layout, LONG_BLOCK_CELLS):
                 for label, row in zip(labels[rows], rows_text(read(rows), precision), strict=True):
                     start = head.encode() + label
                     values = zip(columns, row.split(b","), strict=True)
@@ -67,9 +68,9 @@ def write_long(
                 yield (done + rows.stop / len(layout.rows)) / len(heads)
 
 
-def row_blocks(layout: Layout) -> Iterator[slice]:
-    """The rows of a table in blocks of about BLOCK_CELLS cells."""
-    step = max(1, BLOCK_CELLS // max(1, len(layout.columns)))
+def row_blocks(layout: Layout, cells: int = BLOCK_CELLS) -> Iterator[slice]:
+    """The rows of a table in blocks of about ``cells`` cells."""
+    step = max(1, cells // max(1, len(layout.columns)))
     for start in range(0, len(layout.rows), step):
         yield slice(start, min(start + step, len(layout.rows)))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_gui.files import npy
 from attn_gui.files.atomic import replacing, write_bytes
-from attn_gui.files.csv_matrix import ReadRows, row_blocks, write_long, write_matrix
+from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks, write_long, write_matrix
 from attn_gui.files.errors import cannot_write
 from attn_gui.files.experiment_json import to_plain
 from attn_gui.files.json_text import dumps, plain
@@ -114,7 +114,7 @@ def _fully_masked_rows(trace: Trace) -> list[int]:
     matrix = trace.matrix("N", 0)  # one mask serves all heads
     every_key = slice(0, matrix.shape[1])
     rows: list[int] = []
-    for block in row_blocks(layout(trace.experiment, "N")):
+    for block in row_blocks(layout(trace.experiment, "N"), BLOCK_CELLS):
         masked = ~matrix.allowed(block, every_key).any(axis=1)
         rows += (np.flatnonzero(masked) + block.start + 1).tolist()
     return rows
@@ -158,7 +158,7 @@ def _write_npz(
     with replacing(path, durable=False) as file, ZipFile(file, "w") as zipped:
         for index, (head, read) in enumerate(tables):
             name = f"{stage}/{head}.npy" if head else f"{stage}.npy"
-            blocks = (read(rows) for rows in row_blocks(table))
+            blocks = (read(rows) for rows in row_blocks(table, BLOCK_CELLS))
             # closed before the zip file, also when this generator is closed half way
             with closing(npy.write(zipped, name, dtype, shape, blocks)) as written:
                 for cells in written:

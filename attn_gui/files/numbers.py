@@ -6,7 +6,6 @@ finite is spelled ``inf``, ``-inf``, ``nan``.
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
@@ -27,12 +26,7 @@ _TIE_TEXT = b"7.0385307e-26"
 
 def text(value: float, precision: Precision) -> str:
     """One number as text; ``value`` is rounded to ``precision``'s numpy type first."""
-    number = np.array([value], dtype=precision.numpy)
-    if precision.bytes == 2:
-        # not through the table, which takes half a second to make
-        number = np.array([_shortest_decimal(int(_patterns(number, precision)[0]), precision)])
-        precision = Precision.FLOAT64
-    return row_text(number, precision).decode("ascii")
+    return row_text(np.array([value], dtype=precision.numpy), precision).decode("ascii")
 
 
 def rows_text(table: Array, precision: Precision) -> list[bytes]:
@@ -44,8 +38,8 @@ def rows_text(table: Array, precision: Precision) -> list[bytes]:
     if table.size == 0:
         return [b""] * len(table)
     numbers = _printable(table, precision)
-    text = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)  # [[1.5,2.0],[0.25,null]]
-    rows = [row[:-2] for row in text.split(b"[")[2:]]
+    joined = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)  # [[1.5,2.0],[0.25,null]]
+    rows = [row[:-2] for row in joined.split(b"[")[2:]]
     odd = ~np.isfinite(numbers)
     whole = (numbers == np.trunc(numbers)) & ~odd
     for index in np.flatnonzero(whole.any(axis=1)):
@@ -91,18 +85,6 @@ def _spelled(number: np.floating[Any]) -> bytes:
     return digits if number > 0 else b"-" + digits
 
 
-@cache
-def shortest_decimals(precision: Precision) -> Floats:
-    """For each of the 65,536 bit patterns of float16 or bfloat16, the shortest decimal that reads back to it.
-
-    [65536] float64; its own shortest text is that decimal, since it has at most 5 digits.
-    """
-    decimals = np.array([_shortest_decimal(pattern, precision) for pattern in range(1 << 15)])
-    decimals = np.concatenate([decimals, -decimals])
-    decimals.flags.writeable = False
-    return decimals
-
-
 def _patterns(numbers: Array, precision: Precision) -> NDArray[np.integer[Any]]:
     """The 16 bits of each number of float16, or of bfloat16 widened to float32."""
     if precision is Precision.FLOAT16:
@@ -113,38 +95,44 @@ def _patterns(numbers: Array, precision: Precision) -> NDArray[np.integer[Any]]:
     return bits >> 16
 
 
-def _value(pattern: int, precision: Precision) -> float:
-    fraction_bits, bias = (10, 15) if precision is Precision.FLOAT16 else (7, 127)
-    exponent, fraction = divmod(pattern, 1 << fraction_bits)
-    if exponent:
-        fraction += 1 << fraction_bits
-    return math.ldexp(fraction, max(exponent, 1) - bias - fraction_bits)
+@cache
+def shortest_decimals(precision: Precision) -> Floats:
+    """For each of the 65,536 bit patterns of float16 or bfloat16, the shortest decimal that reads back to it.
 
-
-def _shortest_decimal(pattern: int, precision: Precision) -> float:
-    """The decimal of fewest digits that rounds to the value of ``pattern``, of several the closest to it."""
-    negative, pattern = pattern >> 15, pattern & 0x7FFF
+    [65536] float64; its own shortest text is that decimal, since it has at most 5 digits.
+    """
     infinity = 0x7C00 if precision is Precision.FLOAT16 else 0x7F80
-    if pattern == 0:
-        decimal = 0.0
-    elif pattern >= infinity:
-        decimal = math.inf if pattern == infinity else math.nan
+    patterns = np.arange(infinity, dtype=np.uint16)
+    if precision is Precision.FLOAT16:
+        values = patterns.view(np.float16).astype(np.float64)
     else:
-        # the step past the largest value is as wide as if there were one more, which is what _value makes of infinity
-        below, value, above = (_value(p, precision) for p in (pattern - 1, pattern, pattern + 1))
-        decimal = _shortest_between(value, (below + value) / 2, (value + above) / 2, ends=pattern % 2 == 0)
-    return -decimal if negative else decimal
+        values = (patterns.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    half_gaps = np.diff(values, append=2 * values[-1] - values[-2]) / 2
+    decimals = np.full(1 << 16, np.nan)
+    decimals[0], decimals[infinity] = 0.0, np.inf
+    # a number halfway between two values is read as the one whose last bit is 0
+    decimals[1:infinity] = _shortest_between(
+        values[1:], values[:-1] + half_gaps[:-1], values[1:] + half_gaps[1:], patterns[1:] % 2 == 0
+    )
+    decimals[1 << 15 :] = -decimals[: 1 << 15]
+    decimals.flags.writeable = False
+    return decimals
 
 
-def _shortest_between(value: float, low: float, high: float, *, ends: bool) -> float:
-    """The decimal of fewest digits between ``low`` and ``high``, ``ends`` included or not, closest to ``value``."""
-    digits = 1
-    while True:
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        nearest = int(mantissa.replace(".", ""))
+def _shortest_between(values: Floats, low: Floats, high: Floats, ends: NDArray[np.bool_]) -> Floats:
+    """The decimals of fewest digits between ``low`` and ``high``, ``ends`` included or not, closest to ``values``."""
+    powers = np.array([float(f"1e{n}") for n in range(64)])
+    decade = np.floor(np.log10(values)).astype(np.int64)
+    found = np.full(values.shape, np.nan)
+    for digits in range(1, 6):
+        place = decade - digits + 1
+        up, down = powers[np.maximum(-place, 0)], powers[np.maximum(place, 0)]
+        nearest = np.rint(values * up / down)
         # below a power of two the values are denser: the decimal on the far side may be the one that fits
         for whole in (nearest, nearest + 1, nearest - 1):
-            decimal = float(f"{whole}e{int(exponent) - digits + 1}")
-            if low < decimal < high or (ends and decimal in (low, high)):
-                return decimal
-        digits += 1
+            decimal = whole * down / up
+            fits = (low < decimal) & (decimal < high) | ends & ((decimal == low) | (decimal == high))
+            new = np.flatnonzero(fits & np.isnan(found))
+            # the product may be off by a rounding, the text of it is not
+            found[new] = [float(f"{w:.0f}e{p}") for w, p in zip(whole[new].tolist(), place[new].tolist(), strict=True)]
+    return found

@@ -145,7 +145,7 @@ def _refitted(experiment: Experiment, painted: Painted, **changed: Any) -> Exper
     for name, shape in shapes.items():
         table, bias = weights.get(name), weights.get("b_" + name[-1])
         tables[name] = table if table is not None and table.shape == shape else Table.of(np.eye(*shape))
-        if bias is not None or (name == "W_O" and weights.has_biases):
+        if bias is not None or (name == "W_O" and table is None and weights.has_biases):
             fits = bias is not None and bias.width == shape[1]
             tables["b_" + name[-1]] = bias if fits and bias is not None else Table.of(np.zeros((1, shape[1])))
     return Experiment(**draft | {"source": FromTokens(Weights(**tables)), "painted": painted})

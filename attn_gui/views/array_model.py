@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.control.settings import Settings
-from attn_gui.files.numbers import cells as number_cells
 from attn_gui.files.numbers import text as number_text
 from attn_gui.model.precision import Precision
 from attn_gui.views.figures import shown
-from attn_gui.views.grid import NOWHERE, GridModel, Index
+from attn_gui.views.grid import NOWHERE, GridModel, Index, full_texts
 from attn_gui.views.spans import Span, span_of
 
 Array = NDArray[Any]
 Role = Qt.ItemDataRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-# the table of shortest texts of all 16-bit numbers takes half a second to make; fewer cells are quicker without it
-FEW_CELLS = 4096
 
 
 class ArrayModel(GridModel):
@@ -98,9 +94,7 @@ class ArrayModel(GridModel):
 
     def cells(self, rows: range, columns: range) -> list[list[str]]:
         block = self.values[rows.start : rows.stop, columns.start : columns.stop]
-        if block.size <= FEW_CELLS:
-            return [[number_text(float(value), self._precision) for value in row] for row in block]
-        return [[text.decode() for text in number_cells(row, self._precision)] for row in block]
+        return full_texts(block, self._precision)
 
     def _text(self, row: int, column: int) -> str:
         return number_text(float(self.values[row, column]), self._precision)

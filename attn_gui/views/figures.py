@@ -24,6 +24,8 @@ def shown(value: float, decimals: int) -> str:
 
 def common_decimals(values: ArrayLike, most: int, least: int = 1) -> int:
     """The fewest decimals, ``least`` to ``most``, that write every one of ``values`` as exactly as ``most`` would."""
+    if least >= most:
+        return least
     finite = np.asarray(values, dtype=np.float64).ravel()
     finite = finite[np.isfinite(finite)]
     target = finite.round(most)

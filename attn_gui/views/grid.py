@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
+from attn_gui.files import numbers
+from attn_gui.model.precision import Precision
 from attn_gui.views.clipboard import Block, Refused, ragged
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
+
+# the table of shortest texts of all 16-bit numbers takes half a second to make; fewer cells are quicker without it
+FEW_CELLS = 4096
 
 
 class GridModel(QAbstractTableModel):
@@ -74,6 +80,17 @@ class GridModel(QAbstractTableModel):
                     f"{first + 1} on: add {needed - left} or choose another place"
                 )
         return None
+
+
+def full_texts(block: NDArray[Any], precision: Precision) -> list[list[str]]:
+    """The numbers of ``block`` [rows, columns] in full, as they are copied."""
+    width = block.shape[1]
+    if not block.size:
+        return [[] for _ in block]
+    if precision.bytes == 2 and block.size <= FEW_CELLS:
+        return [[numbers.text(float(value), precision) for value in row] for row in block]
+    flat = numbers.row_text(block.ravel(), precision).decode("ascii").split(",")
+    return [flat[start : start + width] for start in range(0, len(flat), width)]
 
 
 EDITABLE = Qt.ItemFlag.ItemIsEditable

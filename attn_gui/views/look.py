@@ -71,9 +71,25 @@ def number_font(points: float | None = None) -> QFont:
     return font
 
 
+# Fusion draws outlines in a shade of the window's colour, which on black is none
+_OUTLINES = """
+    QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 4px 8px; }}
+    QSpinBox {{ padding: 4px 20px 4px 8px; }}
+    QToolButton:checked, QPushButton:checked {{ background: {band}; border: 2px solid {accent}; }}
+    QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPushButton:focus, QToolButton:focus {{
+        border: 2px solid {accent};
+    }}
+    QCheckBox::indicator, QRadioButton::indicator {{ border: 2px solid {line}; width: 14px; height: 14px; }}
+    QRadioButton::indicator {{ border-radius: 9px; }}
+    QCheckBox::indicator:checked, QRadioButton::indicator:checked {{ background: {accent}; }}
+    QTableView QLineEdit {{ padding: 0 4px; }}
+"""
+
+
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    return f"""
+    outlines = _OUTLINES.format(line=theme.line, band=theme.band, accent=theme.accent)
+    return (outlines if theme.name == "contrast" else "") + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}
     QFrame#panel {{ background: {theme.panel}; border: {width}px solid {theme.line}; border-radius: 6px; }}

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import cast
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+)
 from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView, QWidget
 
@@ -59,6 +68,13 @@ class SpreadsheetView(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
         context.look.changed.connect(self.viewport().update)
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        super().setModel(model)
+        if model is not None:
+            # a header that knows the selection asks every row of it each time that it is painted
+            for header in (self.horizontalHeader(), self.verticalHeader()):
+                header.setSelectionModel(QItemSelectionModel(model, header))
 
     @property
     def grid(self) -> GridModel:

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.control.document import Document
 from attn_gui.control.settings import Settings
-from attn_gui.files.numbers import cells as number_cells
 from attn_gui.files.numbers import text as number_text
 from attn_gui.model.edits import Side
 from attn_gui.model.experiment import Experiment
@@ -21,7 +20,7 @@ from attn_gui.model.session import Session
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.clipboard import Block
 from attn_gui.views.figures import shown
-from attn_gui.views.grid import EDITABLE, NOWHERE, GridModel, Index
+from attn_gui.views.grid import EDITABLE, NOWHERE, GridModel, Index, full_texts
 from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.spans import Span, TableSpans
 from attn_gui.views.token_changes import (
@@ -164,16 +163,14 @@ class TokenModel(GridModel):
     def cells(self, rows: range, columns: range) -> list[list[str]]:
         if self._shown is None:
             return []
-        sequence, width = self._shown.sequence, self.width
-        numbers = sequence.embeddings.rows(rows.start, rows.stop)
-        first, last = max(1, columns.start), min(columns.stop, width + 1)
-        block = []
-        for row, values in zip(rows, numbers, strict=True):
-            line = [sequence.tokens[row]] if NAME in columns else []
-            line += [text.decode() for text in number_cells(values[first - 1 : last - 1], Precision.FLOAT64)]
-            if self.has_pad and width + 1 in columns:
+        sequence, pad = self._shown.sequence, self.width + 1
+        first, last = max(1, columns.start), min(columns.stop, pad)
+        block = full_texts(sequence.embeddings.rows(rows.start, rows.stop)[:, first - 1 : last - 1], Precision.FLOAT64)
+        for row, line in zip(rows, block, strict=True):
+            if NAME in columns:
+                line.insert(0, sequence.tokens[row])
+            if self.has_pad and pad in columns:
                 line.append("1" if self._shown.pad[row] else "0")
-            block.append(line)
         return block
 
     def write(self, row: int, column: int, block: Block, label: str) -> None:

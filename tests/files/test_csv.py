@@ -127,6 +127,7 @@ def test_an_apostrophe_of_another_program_is_kept() -> None:
 
 def test_progress_rises_in_steps_that_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_matrix, "BLOCK_CELLS", 8)
+    monkeypatch.setattr(csv_matrix, "LONG_BLOCK_CELLS", 8)
     path = tmp_path / "a.csv"
     path.write_bytes(b"old")
     values = np.zeros((10, 4))

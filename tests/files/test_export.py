@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from attn_gui.compute.trace import trace
-from attn_gui.files import csv_matrix, csv_reader, experiment_json
+from attn_gui.files import csv_matrix, csv_reader, experiment_json, export
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Form, export_folder, export_stage, file_name
 from attn_gui.files.layout import distinct_stages_of, layout, stages_of
@@ -59,7 +59,7 @@ def traced(request: pytest.FixtureRequest) -> Trace:
     return trace(cross(request.param))
 
 
-def export(traced: Trace, stage: str, head: int | None, path: Path, form: Form) -> None:
+def write_all(traced: Trace, stage: str, head: int | None, path: Path, form: Form) -> None:
     steps = list(export_stage(traced, stage, head, path, form))
     assert steps == sorted(steps)
     assert steps[-1] == 1
@@ -79,17 +79,17 @@ def test_every_stage_reads_back_from_every_form(traced: Trace, stage: str, tmp_p
     heads: list[int | None] = list(range(e.heads)) if STAGES[stage].per_head else [None]
     for head in heads:
         path = tmp_path / file_name(stage, head, "csv")
-        export(traced, stage, head, path, "csv")
+        write_all(traced, stage, head, path, "csv")
         table = csv_reader.read(path)
         assert (table.rows, table.columns) == (labels.rows, labels.columns)
         np.testing.assert_array_equal(rounded(table.values, e.precision), traced.stage(stage, head))
 
-    export(traced, stage, None, tmp_path / "long.csv", "csv-long")
+    write_all(traced, stage, None, tmp_path / "long.csv", "csv-long")
     table = csv_reader.read(tmp_path / "long.csv")
     assert table.heads == (("1", "2", "3", "4") if STAGES[stage].per_head else ("",))
     np.testing.assert_array_equal(rounded(table.values, e.precision).reshape(whole.shape), whole)
 
-    export(traced, stage, None, tmp_path / "a.npz", "npz")
+    write_all(traced, stage, None, tmp_path / "a.npz", "npz")
     with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
         names = [f"{stage}/head{h + 1}" for h in range(4)] if STAGES[stage].per_head else [stage]
         assert arrays.files == names
@@ -111,7 +111,7 @@ def test_labels_of_every_stage() -> None:
 
 
 def test_masked_cells_are_minus_infinity(tmp_path: Path) -> None:
-    export(trace(cross()), "A_masked", 0, tmp_path / "a.csv", "csv")
+    write_all(trace(cross()), "A_masked", 0, tmp_path / "a.csv", "csv")
     lines = (tmp_path / "a.csv").read_bytes().decode().splitlines()
     assert next(line for line in lines if line.startswith("the,")) == "the,-inf,-inf,-inf,-inf,-inf"
 
@@ -139,14 +139,15 @@ def test_heads_that_cannot_be_exported(tmp_path: Path) -> None:
 
 def test_one_head_needs_no_choice(tmp_path: Path) -> None:
     traced = trace(Experiment.from_tokens(["a", "b"], np.eye(2)))
-    export(traced, "N", None, tmp_path / "N.csv", "csv")
+    write_all(traced, "N", None, tmp_path / "N.csv", "csv")
     found = csv_reader.read(tmp_path / "N.csv").values
     np.testing.assert_array_equal(found.astype(np.float32), traced.stage("N", 0))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_cancelled_export_leaves_the_file(tmp_path: Path, form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_matrix, "BLOCK_CELLS", 5)
+    for module, name in ((csv_matrix, "BLOCK_CELLS"), (csv_matrix, "LONG_BLOCK_CELLS"), (export, "BLOCK_CELLS")):
+        monkeypatch.setattr(module, name, 5)
     path = tmp_path / "a"
     path.write_bytes(b"old")
     steps = export_stage(trace(cross()), "N", 1, path, form)

@@ -24,6 +24,7 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.app import open_window
 from attn_gui.control.exports import Order
+from attn_gui.control.settings import Settings
 from attn_gui.files import examples
 from attn_gui.files import session as session_files
 from attn_gui.model.masks import Causal
@@ -264,3 +265,19 @@ def test_csv_of_what_is_shown(window: MainWindow, qtbot: QtBot, tmp_path: Path) 
     assert rows[0][1:] == [row[0] for row in rows[1:]] == ["karina", "is", "to", "the", "store"]
     written = np.array([[float(cell) for cell in row[1:]] for row in rows[1:]])
     assert np.abs(written - by_hand(KARINA)[1]).max() < 4 * 2**-23
+
+
+def test_a_device_of_last_time_that_is_gone_is_told_and_the_cpu_computes(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "profile")
+    settings.device = "cuda:7"
+    settings.sync()
+    window = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
+    with qtbot.waitSignal(window.context.notices.said, timeout=60_000) as said:
+        window.show()
+    settle(qtbot, window)
+    assert "cuda:7 cannot be used" in said.args[0].text
+    assert window.context.feed.trace is not None and window.context.feed.trace.device == "cpu"
+    window.close()
+    window.context.worker.close()
+    window.deleteLater()
+    QApplication.processEvents()
