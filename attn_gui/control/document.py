@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtGui import QUndoStack
 
 from attn_gui.control.commands import ChangeSession
@@ -115,30 +115,32 @@ class Document(QObject):
     def _forget_oldest(self) -> None:
         """Keep the latest steps that fit half of UNDO_BYTES (Qt's stack can only be shortened as a whole)."""
         stack = self.undo_stack
-        commands = [stack.command(k) for k in range(stack.count())]
-        kept: list[ChangeSession] = []
-        total = 0
-        for command in reversed(commands):
-            if not isinstance(command, ChangeSession):
-                break
-            total += command.cost()
-            if kept and total > UNDO_BYTES // 2:
-                break
-            kept.append(command)
-        steps = [(c.text(), c.before, c.after) for c in reversed(kept)]
-        clean = stack.cleanIndex() - (len(commands) - len(steps))
-        now = self.session
-        blocked = self.blockSignals(True)
+        commands = [c for c in map(stack.command, range(stack.count())) if isinstance(c, ChangeSession)]
+        costs = [command.cost() for command in commands]
+        self._undo_bytes = sum(costs)
+        if self._undo_bytes <= UNDO_BYTES:
+            return  # steps that became one, or were undone and replaced, had been counted each
+        first = len(commands) - 1
+        while first > 0 and sum(costs[first - 1 :]) <= UNDO_BYTES // 2:
+            first -= 1
+        self._undo_bytes = sum(costs[first:])
+        steps = [(c.text(), c.before, c.after, c.merge) for c in commands[first:]]
+        self._rebuild(steps, stack.cleanIndex() - first)
+
+    def _rebuild(self, steps: list[tuple[str, Session, Session, str | None]], clean: int) -> None:
+        """Make ``steps`` the whole history, with the file's state at index ``clean`` of it. Nobody need know."""
+        stack, now = self.undo_stack, self.session
         started, self._started = self._started, False
+        quiet = QSignalBlocker(self), QSignalBlocker(stack)
         stack.clear()
         if clean != 0:
             stack.resetClean()
-        for index, (label, before, after) in enumerate(steps):
+        for index, (label, before, after, merge) in enumerate(steps, start=1):
             self.session = before
-            stack.push(ChangeSession(self, label, after))
-            if index + 1 == clean:
+            stack.push(ChangeSession(self, label, after, merge))
+            if index == clean:
                 stack.setClean()
+        for blocker in quiet:
+            blocker.unblock()
         self.session = now
         self._started = started
-        self.blockSignals(blocked)
-        self._undo_bytes = sum(step.cost() for step in kept)

@@ -13,11 +13,11 @@ from PySide6.QtGui import QGuiApplication
 from attn_gui.control.feed import Feed
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files.csv_labels import neutralised
-from attn_gui.files.csv_matrix import ReadRows, row_blocks
+from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks
 from attn_gui.files.errors import FileError, cannot_write
 from attn_gui.files.export import Form, export_folder, export_stage, file_name
 from attn_gui.files.layout import distinct_stages_of, layout
-from attn_gui.files.numbers import row_text
+from attn_gui.files.numbers import rows_text
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
@@ -189,10 +189,10 @@ def _text(trace: Trace, stage: str, head: Head) -> Steps:
         raise ExperimentError("copy", f"at most {MAX_COPIED_CELLS:,} cells", received)
     read = _reader(trace, stage, head)
     lines = ["\t".join([table.row_kind, *(_cell(label) for label in table.columns)])]
-    for rows in row_blocks(table):
-        for label, row in zip(table.rows[rows], read(rows), strict=True):
-            numbers = row_text(row, trace.experiment.precision).decode("ascii")
-            lines.append(_cell(label) + "\t" + numbers.replace(",", "\t"))
+    for rows in row_blocks(table, BLOCK_CELLS):
+        texts = rows_text(read(rows), trace.experiment.precision)
+        for label, text in zip(table.rows[rows], texts, strict=True):
+            lines.append(_cell(label) + "\t" + text.decode("ascii").replace(",", "\t"))
         yield rows.stop / len(table.rows)
     return "\n".join(lines)
 

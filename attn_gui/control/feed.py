@@ -50,14 +50,15 @@ class Feed(QObject):
         if not self.busy:
             self._submit()
             self.busy_changed.emit(True)
-        elif time.monotonic() - self._submitted > PATIENCE_S:
-            self._submit()
+        else:
+            self._supersede()
 
     def cancel(self) -> None:
         """Give up the trace on its way; the last one stays."""
         self._wanted = None
-        self._worker.cancel(TRACE)
-        self.busy_changed.emit(False)
+        if self.busy:
+            self._worker.cancel(TRACE)
+            self.busy_changed.emit(False)
 
     def ask(self, slot: str, ask: Ask | None) -> None:
         """Keep ``ask`` in ``slot``, in place of the one there; None empties it."""
@@ -90,8 +91,17 @@ class Feed(QObject):
             Priority.TRACE,
             self._on_trace,
             self._on_failure,
-            self.progressed.emit,
+            self._on_progress,
         )
+
+    def _supersede(self) -> None:
+        """Start what is wanted in place of a trace that has been running for long."""
+        if self._wanted is not None and time.monotonic() - self._submitted > PATIENCE_S:
+            self._submit()
+
+    def _on_progress(self, part: float) -> None:
+        self.progressed.emit(part)
+        self._supersede()
 
     def _on_trace(self, result: tuple[Trace, dict[str, tuple[Ask, Any]]]) -> None:
         self.trace, answers = result
@@ -123,7 +133,7 @@ class Feed(QObject):
     def _go_on(self) -> None:
         if self._wanted is not None:
             self._submit()
-        else:
+        elif not self.busy:  # what was traced may have led to another edit
             self.busy_changed.emit(False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import traceback
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -45,7 +46,6 @@ class Worker(QObject):
     """
 
     _report = Signal(int, str, object)
-    idle = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -86,11 +86,10 @@ class Worker(QObject):
             with self._wake:
                 if job in self._queue:
                     self._queue.remove(job)
-        if not self._jobs:
-            self.idle.emit()
 
     @property
     def busy(self) -> bool:
+        """Whether any job is queued, at work or not yet reported."""
         return bool(self._jobs)
 
     def running(self, key: str) -> bool:
@@ -120,8 +119,6 @@ class Worker(QObject):
             job.done(value)
         elif what == "failed" and job.failed is not None:
             job.failed(value)  # type: ignore[arg-type]
-        if not self._jobs:
-            self.idle.emit()
 
     # below: the worker's own thread
 
@@ -159,6 +156,8 @@ class Worker(QObject):
                 if not job.cancelled.is_set():
                     self._report.emit(job.id, "done", finished.value)
         except BaseException as error:
+            # an error is kept longer than the job: without this, all that the job's frames held, gigabytes perhaps
+            traceback.clear_frames(error.__traceback__)
             self._report.emit(job.id, "failed", error)
 
     def _serve_above(self, priority: Priority) -> None:

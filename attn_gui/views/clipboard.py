@@ -33,7 +33,7 @@ class Refused(ValueError):
 
 def to_text(block: Sequence[Sequence[str]]) -> str:
     """``block`` as tab-separated lines; a cell with a tab, a line end or a leading quote is quoted."""
-    return "\n".join("\t".join(_quoted(cell) for cell in row) for row in block)
+    return "\n".join(_line(row) for row in block)
 
 
 def from_text(text: str) -> list[list[str]]:
@@ -75,15 +75,7 @@ def read_numbers(block: Block) -> list[list[float | None]]:
     A decimal comma is understood where it can be nothing else (0,5), and 1,234 where other cells of the block settle
     what its comma is. Thousands may be grouped. What is not finite is refused.
     """
-    plain = {cell: _plain(cell) for row in block for cell in row if cell is not None}
-    marks = {_decimal_mark(cell) for cell in plain.values()} - {""}
-    mark = marks.pop() if len(marks) == 1 else None
-    read: dict[str, float | ValueError] = {}
-    for text, cell in plain.items():
-        try:
-            read[text] = _number(cell, mark)
-        except ValueError as error:
-            read[text] = error
+    read = _read_distinct({cell for row in block for cell in row if cell is not None})
     numbers: list[list[float | None]] = []
     for r, row in enumerate(block):
         line: list[float | None] = []
@@ -103,6 +95,30 @@ def quoted_short(text: str) -> str:
 
 def _cells(count: int) -> str:
     return "1 cell" if count == 1 else f"{count} cells"
+
+
+def _read_distinct(cells: set[str]) -> dict[str, float | ValueError]:
+    """What each of ``cells``, all those of one block, says, or why it says no number."""
+    if all(map(_POINT.fullmatch, cells)):
+        plain: dict[str, float | ValueError] = {cell: float(cell) for cell in cells}
+        if math.inf not in plain.values() and -math.inf not in plain.values():
+            return plain
+    bare = {cell: _plain(cell) for cell in cells}
+    marks = {_decimal_mark(cell) for cell in bare.values()} - {""}
+    mark = marks.pop() if len(marks) == 1 else None
+    read: dict[str, float | ValueError] = {}
+    for text, cell in bare.items():
+        try:
+            read[text] = _number(cell, mark)
+        except ValueError as error:
+            read[text] = error
+    return read
+
+
+def _line(row: Sequence[str]) -> str:
+    line = "\t".join(row)
+    plain = line.count("\t") == len(row) - 1 and not any(mark in line for mark in '"\r\n')
+    return line if plain else "\t".join(_quoted(cell) for cell in row)
 
 
 def _quoted(cell: str) -> str:

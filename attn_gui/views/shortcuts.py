@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QHeaderView,
+    QMenu,
     QMenuBar,
     QTableWidget,
     QTableWidgetItem,
@@ -49,7 +50,7 @@ class ShortcutsDialog(QDialog):
 def _shortcuts(actions: list[QAction]) -> Iterator[tuple[str, str]]:
     for action in actions:
         menu = action.menu()
-        if menu is not None:
+        if isinstance(menu, QMenu):
             yield from _shortcuts(menu.actions())
         elif not action.shortcut().isEmpty():
             keys = ", ".join(s.toString(QKeySequence.SequenceFormat.NativeText) for s in action.shortcuts())

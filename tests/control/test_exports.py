@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -53,6 +54,19 @@ class Bench:
     def stage(self, name: str, head: int | None = None) -> np.ndarray:
         assert self.feed.trace is not None
         return self.feed.trace.stage(name, head)
+
+
+class FullDisk(io.FileIO):
+    """A file on a disk that has room for 100 bytes more."""
+
+    def write(self, data: bytes) -> int:
+        if self.tell() + len(data) > 100:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fdopen", lambda descriptor, mode: io.BufferedWriter(FullDisk(descriptor, mode)))
 
 
 @pytest.fixture
@@ -201,10 +215,7 @@ def fail(bench: Bench, qtbot: QtBot, order: Order, path: Path) -> str:
 
 @pytest.mark.parametrize("order", [Order("csv", "N", 0), Order("npz", "N"), Order("csv")], ids=str)
 def test_a_full_disk(bench: Bench, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: Order) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "fsync", full)
+    fill_disk(monkeypatch)
     assert "a full disk" in fail(bench, qtbot, order, tmp_path / "out")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 

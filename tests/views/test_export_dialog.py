@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,6 +32,19 @@ from attn_gui.views.export_dialog import ExportDialog, file_name_of
 def experiment(n: int = 4, heads: int = 2) -> Experiment:
     X = np.random.default_rng(3).standard_normal((n, 4))
     return Experiment.from_tokens([f"t{i}" for i in range(n)], X, heads=heads, rule=Causal())
+
+
+class FullDisk(io.FileIO):
+    """A file on a disk that has room for 100 bytes more."""
+
+    def write(self, data: bytes) -> int:
+        if self.tell() + len(data) > 100:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(data)
+
+
+def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fdopen", lambda descriptor, mode: io.BufferedWriter(FullDisk(descriptor, mode)))
 
 
 @pytest.fixture
@@ -230,11 +244,8 @@ def test_an_error_is_said_at_its_place(show: Callable[..., ExportDialog], qtbot:
 def test_a_full_disk(
     show: Callable[..., ExportDialog], qtbot: QtBot, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     dialog = show()
-    monkeypatch.setattr(os, "fsync", full)
+    fill_disk(monkeypatch)
     with qtbot.waitSignal(dialog._exports.failed):
         dialog.export.click()
     assert "a full disk" in dialog.error.text()

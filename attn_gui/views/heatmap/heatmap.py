@@ -59,6 +59,7 @@ class Heatmap(QWidget):
         self._slot = slot
         self._drives_bands = drives_bands
         self._shown: Experiment | None = None
+        self._decimals = context.settings.decimals
         self.pictures = Pictures(context.feed, slot, stage, diverging=diverging, parent=self)
         self.plot = Plot(context.look, context.bands, columns or Columns(self), sums=sums, parent=self)
         self.twin = Twin(context, slot, self)
@@ -158,7 +159,7 @@ class Heatmap(QWidget):
         feed.busy_changed.connect(lambda busy: self._wait())
         self._busy_timer.timeout.connect(lambda: self.plot.set_dimmed(True))
         context.document.changed.connect(self._on_document)
-        context.settings.changed.connect(lambda name: self._draw() if name == "decimals" else None)
+        context.settings.changed.connect(self._on_setting)
         context.look.changed.connect(self._refresh_theme)
 
     def _selected(self) -> tuple[int, int]:
@@ -175,7 +176,7 @@ class Heatmap(QWidget):
 
     def _on_answer(self, slot: str, answer: object) -> None:
         if slot == f"{self._slot}.sums" and isinstance(answer, RowSums):
-            self.plot.show_sums(answer, self.context.settings.decimals)
+            self.plot.show_sums(answer, self._decimals)
 
     def _on_picture(self, before: Picture | None) -> None:
         shown, self._shown = self._shown, self.pictures.experiment
@@ -191,7 +192,7 @@ class Heatmap(QWidget):
         latest, experiment = self.pictures.latest, self.pictures.experiment
         if latest is None or experiment is None:
             return
-        decimals = self.context.settings.decimals
+        decimals = self._decimals
         scale = scale_of(latest, decimals)
         signs = scale.masked or scale.non_finite
         layers = self.pictures.layers
@@ -230,8 +231,16 @@ class Heatmap(QWidget):
     def _on_focus(self, focused: bool) -> None:
         self.plot.set_focused(focused)
 
+    def _on_setting(self, name: str) -> None:
+        if name == "decimals":
+            self._decimals = self.context.settings.decimals
+            self._draw()
+            self.context.feed.ask(f"{self._slot}.sums", None)
+            self._ask()
+
     def _on_document(self, before: Session, after: Session) -> None:
-        self._restore(after)
+        if after.view is not before.view:
+            self._restore(after)
         if self.pictures.experiment is None:
             self.plot.show_labels(after.experiment)
 

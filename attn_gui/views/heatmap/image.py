@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,9 @@ def _gathered(picture: Picture, grid: Grid, ratio: float, rows: range, columns: 
     return np.take(np.take(picture.index, xs, axis=1), ys, axis=0)
 
 
+@lru_cache(maxsize=64)
 def _nearest(pixels: range, ratio: float, start: float, length: float, cells: int) -> NDArray[np.intp]:
+    """The cell, of ``cells`` over ``length`` from ``start``, that the centre of each device pixel is in."""
     centres = (np.arange(pixels.start, pixels.stop) + 0.5) / ratio
     return np.clip((centres - start) * (cells / length), 0, cells - 1).astype(np.intp)
 

@@ -46,7 +46,7 @@ def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: 
     if len(finite) == 0:
         return None
     extremes = float(np.min(finite)), float(np.max(finite))
-    base = QFontInfo(number_font()).pixelSize()
+    base = _base_size()
     for most in dict.fromkeys((decimals, min(decimals, CROWDED_DECIMALS))):
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
         longest = max((shown(value, places) for value in extremes), key=len)
@@ -158,6 +158,11 @@ class NumbersItem(QGraphicsItem):
         if width is None and self.style is not None:
             width = self._widths[key] = self.style.metrics.horizontalAdvance(text)
         return width or 0.0
+
+
+@cache
+def _base_size() -> int:
+    return QFontInfo(number_font()).pixelSize()
 
 
 @lru_cache(maxsize=1024)

@@ -70,6 +70,7 @@ class Plot(QWidget):
         self.grid = Grid(1, 1, 1, 1, 0.0, 0.0, 1.0, 1.0)
         self._selected = (0, 0)
         self._hovered: tuple[int, int] | None = None
+        self._drawn_cursor: tuple[object, ...] = ()
         self._opacity = 1.0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -244,6 +245,10 @@ class Plot(QWidget):
         if not self._layers:
             self.cursor_items.hide()
             return
+        cursor = self.grid, self._selected, self._hovered
+        if cursor == self._drawn_cursor:
+            return
+        self._drawn_cursor = cursor
         self.cursor_items.show_selected(self.grid, *self._selected)
         self.cursor_items.show_hovered(self.grid, self._hovered)
         if self.sums is not None:

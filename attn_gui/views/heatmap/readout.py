@@ -30,6 +30,7 @@ class ReadOut(QObject):
         self._feed = feed
         self._selection = selection
         self._settings = settings
+        self._decimals = settings.decimals
         self._pictures = pictures
         self._hover_slot, self._sum_slot = f"{slot}.hover", f"{slot}.picked"
         self._reading: Reading | None = None
@@ -45,7 +46,7 @@ class ReadOut(QObject):
         selection.cell_changed.connect(lambda query, key: self._refresh_all())
         selection.head_changed.connect(lambda head: self._refresh_all())
         selection.picked_changed.connect(self._refresh_all)
-        settings.changed.connect(lambda name: self.refresh())
+        settings.changed.connect(self._on_setting)
 
     @property
     def cell(self) -> tuple[int, int] | None:
@@ -66,7 +67,7 @@ class ReadOut(QObject):
         j = min(self._selection.key, experiment.n_k - 1)
         found, _ = self._found(i, j)
         head = pictures.head if pictures.latest is None else pictures.latest.request.head
-        return cell_description(experiment, pictures.stage, head, (i, j), found, self._settings.decimals)
+        return cell_description(experiment, pictures.stage, head, (i, j), found, self._decimals)
 
     def refresh(self) -> None:
         """Say what is to be said now; what has to be asked for first comes later."""
@@ -74,7 +75,7 @@ class ReadOut(QObject):
         if cell is None or experiment is None:
             self._say(NOTHING)
             return
-        decimals = self._settings.decimals
+        decimals = self._decimals
         if self._selection.hover is None and self._sum_ask() is not None:
             if self._sum is not None and self._sum.ask == self._sum_ask():
                 self._say(sum_sentence(experiment, self._sum, decimals))
@@ -120,6 +121,11 @@ class ReadOut(QObject):
     def _ask_cell(self) -> None:
         if self.cell is not None:
             self._feed.ask(self._hover_slot, CellAsk(self._selection.head, *self.cell))
+
+    def _on_setting(self, name: str) -> None:
+        if name == "decimals":
+            self._decimals = self._settings.decimals
+            self.refresh()
 
     def _on_trace(self) -> None:
         self._reading = self._sum = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-import numpy as np
 
 from attn_gui.model.picture import LOG_FLOOR, MASKED, NON_FINITE, ColourMapping, Picture
-from attn_gui.views.figures import common_decimals, shown
+from attn_gui.views.figures import shown
 
 # numbers from here on are written with an exponent, their decimals mean nothing
 LARGE = 1e7
@@ -56,15 +56,14 @@ def scale_of(picture: Picture, decimals: int) -> Scale:
 
 def end(value: float, decimals: int) -> str:
     """An end of the scale: no more decimals than it takes."""
-    return figure(value, common_decimals([value], decimals, 0))
+    needed = next((d for d in range(decimals) if round(value, d) == round(value, decimals)), decimals)
+    return figure(value, needed)
 
 
 def figure(value: float, decimals: int) -> str:
     """``value`` with ``decimals`` decimals, or with an exponent where those would show nothing of it."""
-    if np.isfinite(value) and value != 0:
-        vanishes = round(value, decimals) == 0
-        if vanishes or abs(value) >= LARGE:
-            return shown_exponent(value)
+    if math.isfinite(value) and value != 0 and (round(value, decimals) == 0 or abs(value) >= LARGE):
+        return shown_exponent(value)
     return shown(value, decimals)
 
 
