@@ -29,8 +29,8 @@ EXPORT = "export"
 COPY = "copy a stage"
 MAX_COPIED_CELLS = 1_000_000
 
-# characters that the shortest text of a number takes where no digit is to spare, its comma included
-WIDTHS = {Precision.FLOAT64: 20, Precision.FLOAT32: 12, Precision.BFLOAT16: 9, Precision.FLOAT16: 8}
+# characters that the text of a number near 0.1 takes where none of its digits is to spare, with sign and comma
+WIDTHS = {Precision.FLOAT64: 21, Precision.FLOAT32: 12, Precision.BFLOAT16: 9, Precision.FLOAT16: 8}
 NPZ_MEMBER_BYTES = 400
 JSON_NUMBER_BYTES = 24
 
@@ -61,7 +61,7 @@ class Order:
         return sum(layout(experiment, stage).cells * self._tables(experiment, stage) for stage in stages)
 
     def bytes(self, experiment: Experiment) -> int:
-        """About how large the files become: an estimate from above, reached where no number is round."""
+        """About how large the files become where no number is round, and much less where many are."""
         stages = self._stages(experiment)
         total = sum(_bytes(experiment, stage, self._tables(experiment, stage), self.form) for stage in stages)
         if self.stage is None:

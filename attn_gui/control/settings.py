@@ -88,6 +88,16 @@ class Settings(QObject):
         self._set("recent", [])
 
     @property
+    def export_folder(self) -> Path:
+        """Where the last export went, at first (or where that is gone) the home folder."""
+        folder = Path(str(self._file.value("export_folder", "")))
+        return folder if folder.is_absolute() and folder.is_dir() else Path.home()
+
+    @export_folder.setter
+    def export_folder(self, value: Path) -> None:
+        self._set("export_folder", str(value))
+
+    @property
     def window(self) -> tuple[QByteArray, QByteArray]:
         """Geometry and dock state of the main window, empty at first."""
         return self._bytes("window/geometry"), self._bytes("window/state")

@@ -117,8 +117,10 @@ class Worker(QObject):
         self._latest.pop(job.key, None)
         if what == "done" and job.done is not None:
             job.done(value)
-        elif what == "failed" and job.failed is not None:
-            job.failed(value)  # type: ignore[arg-type]
+        elif what == "failed" and isinstance(value, BaseException):
+            if job.failed is None:
+                raise value  # nobody expected it: the fault hook reports it
+            job.failed(value)
 
     # below: the worker's own thread
 

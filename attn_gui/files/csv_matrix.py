@@ -45,9 +45,8 @@ def write_matrix(path: Path, layout: Layout, read: ReadRows, precision: Precisio
     with replacing(path, durable=False) as file:
         file.write(b",".join([layout.row_kind.encode(), *columns]) + LINE_END)
         for rows in row_blocks(layout, BLOCK_CELLS):
-            texts = rows_text(read(rows), precision)
-            lines = [b"%b,%b\r\n" % line for line in zip(labels[rows], texts, strict=True)]
-            file.write(b"".join(lines))
+            lines = zip(labels[rows], rows_text(read(rows), precision), strict=True)
+            file.write(b"".join([part for label, row in lines for part in (label, b",", row, LINE_END)]))
             yield rows.stop / len(layout.rows)
 
 

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from attn_gui.files import recipes
 from attn_gui.files.errors import FileError, cannot_read
-from attn_gui.files.json_text import plain
 from attn_gui.files.places import Place, parsed
 from attn_gui.model.errors import ExperimentError, readable_bytes
 from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV, Source
@@ -42,8 +41,12 @@ MAX_BYTES = 1 << 28
 Put = Callable[[NDArray[Any]], Any]
 
 
-def to_plain(named: NamedExperiment, put: Put = plain) -> dict[str, Any]:
-    """The experiment as plain JSON values; ``put`` says what stands for an array, nested lists by default."""
+def _itself(array: NDArray[Any]) -> Any:
+    return array
+
+
+def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
+    """The experiment as values for :func:`~attn_gui.files.json_text.dumps`; ``put`` says what stands for an array."""
     e = named.experiment
     return {
         "format": FORMAT,

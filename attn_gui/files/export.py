@@ -15,7 +15,7 @@ from attn_gui.files.atomic import replacing, write_bytes
 from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks, write_long, write_matrix
 from attn_gui.files.errors import cannot_write
 from attn_gui.files.experiment_json import to_plain
-from attn_gui.files.json_text import dumps, plain
+from attn_gui.files.json_text import dumps
 from attn_gui.files.layout import Layout, layout
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.stages import STAGES
@@ -84,7 +84,7 @@ def export_folder(
 
 
 def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) -> dict[str, Any]:
-    """What the numbers of an export are, as plain JSON values.
+    """What the numbers of an export are, as values for :func:`~attn_gui.files.json_text.dumps`.
 
     Precision, device, the files with their shapes, the queries (from 1) that may attend to no key, and per head the
     sums of the rows of N.
@@ -98,7 +98,7 @@ def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) 
         "files": [_described(trace, stage, head, form) for stage, head in jobs],
         "fully_masked_rows": _fully_masked_rows(trace),
         "row_sums": {
-            _head_name(head): plain(np.asarray(trace.row_sums(head), dtype=np.float64))
+            _head_name(head): np.asarray(trace.row_sums(head), dtype=np.float64)
             for head in range(trace.experiment.heads)
         },
     }

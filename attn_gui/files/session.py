@@ -26,7 +26,7 @@ from attn_gui.files.archive import MANIFEST
 from attn_gui.files.atomic import replacing
 from attn_gui.files.errors import FileError, cannot_read
 from attn_gui.files.experiment_json import check_version, from_place, to_plain
-from attn_gui.files.json_text import dumps, plain
+from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.session import Session
@@ -100,7 +100,7 @@ class _Written:
     def put(self, array: Array) -> Any:
         """What stands for ``array`` in the JSON; a large one becomes a member."""
         if array.size <= LARGE:
-            return plain(array)
+            return array
         whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         content = (whole.dtype.str, whole.shape, hashlib.sha256(whole.data).digest())
         if content not in self._names:

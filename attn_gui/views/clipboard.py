@@ -33,7 +33,9 @@ class Refused(ValueError):
 
 def to_text(block: Sequence[Sequence[str]]) -> str:
     """``block`` as tab-separated lines; a cell with a tab, a line end or a leading quote is quoted."""
-    return "\n".join(_line(row) for row in block)
+    text = "\n".join(_line(row) for row in block)
+    # a last line with nothing in it would be taken for the end of the one before
+    return text + "\n" if len(block) > 1 and list(block[-1]) == [""] else text
 
 
 def from_text(text: str) -> list[list[str]]:

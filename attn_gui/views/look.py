@@ -82,13 +82,17 @@ _OUTLINES = """
     QCheckBox::indicator, QRadioButton::indicator {{ border: 2px solid {line}; width: 14px; height: 14px; }}
     QRadioButton::indicator {{ border-radius: 9px; }}
     QCheckBox::indicator:checked, QRadioButton::indicator:checked {{ background: {accent}; }}
+    QPushButton:default {{ border: 2px solid {accent}; }}
+    QPushButton:disabled, QToolButton:disabled, QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled {{
+        border: 1px dashed {line}; color: {muted};
+    }}
     QTableView QLineEdit {{ padding: 0 4px; }}
 """
 
 
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    outlines = _OUTLINES.format(line=theme.line, band=theme.band, accent=theme.accent)
+    outlines = _OUTLINES.format(line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted)
     return (outlines if theme.name == "contrast" else "") + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}

@@ -74,6 +74,7 @@ class SentenceDialog(QDialog):
         self.text.textChanged.connect(self._split)
         for changed in (self.kind.currentIndexChanged, self.width_choice.valueChanged, self.seed.valueChanged):
             changed.connect(lambda value: self._refresh())
+        context.document.changed.connect(lambda before, after: self._refresh())
         self._split()
 
     def open_for(self, side: Side) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,5 +42,7 @@ def starts(count: int) -> tuple[Pairs, Pairs]:
 
 def _last_line(module: str, *arguments: str) -> str:
     command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # an installed program has its bytecode at hand
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1]

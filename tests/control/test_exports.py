@@ -249,7 +249,7 @@ def test_a_fault_of_the_program_is_not_swallowed(
     form=st.sampled_from(FORMS),
     stage=st.sampled_from([None, "X", "N", "A", "concat"]),
 )
-def test_the_estimate_is_near_and_above(n: int, heads: int, precision: Precision, form: str, stage: str | None) -> None:
+def test_the_estimate_is_near(n: int, heads: int, precision: Precision, form: str, stage: str | None) -> None:
     order = Order(form, stage)
     e = experiment(n, heads, precision=precision)
     with tempfile.TemporaryDirectory() as folder:
@@ -260,7 +260,7 @@ def test_the_estimate_is_near_and_above(n: int, heads: int, precision: Precision
         size = sum(path.stat().st_size for path in written if path.suffix != ".json")
         files = [path for path in written if path.suffix != ".json"]
     assert len(files) == len(order.files(e))
-    assert size <= order.bytes(e) + 200 * len(files)
+    assert size < 1.2 * order.bytes(e) + 200 * len(files)
     if n >= 20:
         assert order.bytes(e) < 6 * size + 10_000
 

@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.masks import RULES, Causal, Columns, MaskRule, Padding, SlidingWindow, rule_from_plain, rule_to_plain
+from attn_gui.model.masks import (
+    RULES,
+    Causal,
+    Columns,
+    MaskRule,
+    Padding,
+    SlidingWindow,
+    rule_from_plain,
+    rule_to_plain,
+)
 from tests.reference import rule_allows
 from tests.strategies import rules
 

@@ -552,6 +552,13 @@ def test_a_right_click_on_a_header_selects_its_column(table: TokenTable, qtbot: 
     menu.close()
 
 
+def test_a_click_on_a_header_selects_its_column(table: TokenTable, qtbot: QtBot) -> None:
+    header = table.horizontalHeader()
+    where = QPoint(header.sectionViewportPosition(1) + 20, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert table.selected == [CellRange(0, 1, 4, 1)]
+
+
 def test_edit_actions_work_on_the_table_with_the_focus(
     panel: TokenPanel, table: TokenTable, context: Context, qtbot: QtBot
 ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, QRectF, QVariantAnimation
-from PySide6.QtGui import QColor, QPainter
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, QRectF, Qt, QVariantAnimation
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.picture import MASKED, Picture
@@ -20,16 +22,32 @@ STEPS = 12
 STRENGTH = 0.75
 
 
-def changed_cells(before: Picture | None, after: Picture) -> list[tuple[int, int]]:
-    """The cells (query, key) that differ between two exact pictures of one window of at most 64 x 64 cells."""
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Which cells of the block that begins at (top, left) have changed: [rows, columns], uint8, 1 or 0."""
+
+    top: int
+    left: int
+    cells: NDArray[np.uint8]
+
+
+def changed_cells(before: Picture | None, after: Picture) -> Changes | None:
+    """The smallest block with the cells that differ between two exact pictures of one window of at most 64 x 64.
+
+    None where nothing differs, or where the pictures cannot be compared.
+    """
     if before is None or not (before.exact and after.exact) or before.request != after.request:
-        return []
+        return None
     if max(after.index.shape) > LARGEST:
-        return []
+        return None
     differs = (before.values != after.values) & ~(np.isnan(before.values) & np.isnan(after.values))
     differs |= (before.index == MASKED) != (after.index == MASKED)
-    (top, _), (left, _) = after.request.rows, after.request.columns
-    return [(int(i) + top, int(j) + left) for i, j in np.argwhere(differs)]
+    rows, columns = (differs.any(axis=axis).nonzero()[0] for axis in (1, 0))
+    if len(rows) == 0:
+        return None
+    block = differs[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    top, left = after.request.rows[0] + int(rows[0]), after.request.columns[0] + int(columns[0])
+    return Changes(top, left, np.ascontiguousarray(block).view(np.uint8))
 
 
 class FlashItem(QGraphicsItem):
@@ -37,9 +55,10 @@ class FlashItem(QGraphicsItem):
 
     def __init__(self, owner: QObject) -> None:
         super().__init__()
-        self._cells: list[QRectF] = []
-        self._bounds = QRectF()
-        self._colour = QColor()
+        self._changes: Changes | None = None
+        self._place = QRectF()
+        self._colour = QColor(Qt.GlobalColor.white)
+        self._image = QImage()
         self._step = 0
         self._animation = QVariantAnimation(owner)
         self._animation.setDuration(DURATION_MS)
@@ -48,16 +67,22 @@ class FlashItem(QGraphicsItem):
         self._animation.valueChanged.connect(self._fade)
         self.setVisible(False)
 
+    @property
+    def running(self) -> bool:
+        return self._animation.state() == QVariantAnimation.State.Running
+
     def set_theme(self, theme: Theme) -> None:
         self._colour = theme.colour("panel")
 
-    def start(self, grid: Grid, cells: list[tuple[int, int]]) -> None:
+    def start(self, grid: Grid, changes: Changes) -> None:
         self.stop()
-        self._cells = [grid.cell(i, j) & grid.covered for i, j in cells]
+        height, width = changes.cells.shape
         self.prepareGeometryChange()
-        self._bounds = QRectF()
-        for cell in self._cells:
-            self._bounds |= cell
+        x, y = grid.x(changes.left), grid.y(changes.top)
+        self._place = QRectF(x, y, width * grid.cell_width, height * grid.cell_height)
+        self._changes = changes
+        self._image = QImage(changes.cells.data, width, height, width, QImage.Format.Format_Indexed8)
+        self._image.setColorTable([0, self._colour.rgba()])
         self._fade(STEPS)
         self._animation.start()
 
@@ -66,13 +91,11 @@ class FlashItem(QGraphicsItem):
         self.setVisible(False)
 
     def boundingRect(self) -> QRectF:
-        return self._bounds
+        return self._place
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        colour = QColor(self._colour)
-        colour.setAlphaF(STRENGTH * self._step / STEPS)
-        for cell in self._cells:
-            painter.fillRect(cell, colour)
+        painter.setOpacity(STRENGTH * self._step / STEPS)
+        painter.drawImage(self._place, self._image)
 
     def _fade(self, step: Any) -> None:
         if step != self._step or not self.isVisible():

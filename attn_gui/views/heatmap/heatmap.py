@@ -207,9 +207,9 @@ class Heatmap(QWidget):
         if self.context.settings.reduced_motion or shown is None or now is None or latest is None or shown is now:
             return
         if shown.tokens.tokens == now.tokens.tokens and shown.keys.tokens == now.keys.tokens:
-            cells = changed_cells(before, latest)
-            if cells:
-                self.plot.flash.start(self.plot.grid, cells)
+            changes = changed_cells(before, latest)
+            if changes is not None:
+                self.plot.flash.start(self.plot.grid, changes)
 
     def _wait(self) -> None:
         """The picture is as new as can be; dim it if the next one takes long."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-
 from attn_gui.model.picture import LOG_FLOOR, MASKED, NON_FINITE, ColourMapping, Picture
 from attn_gui.views.figures import shown
 
