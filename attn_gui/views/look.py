@@ -87,6 +87,7 @@ _OUTLINES = """
         border: 1px dashed {line}; color: {muted};
     }}
     QTableView QLineEdit {{ padding: 0 4px; }}
+    QFrame#panel QToolButton {{ padding: 2px 4px; }}
 """
 
 

@@ -87,7 +87,10 @@ def _many(window: MainWindow) -> None:
 
 def _export(window: MainWindow) -> QWidget | None:
     window.files.export.trigger()
-    return window.files.dialog
+    dialog = window.files.dialog
+    if dialog is not None:
+        dialog.path.setText(str(Path("lesson", "N.csv")))  # not a path of the machine that takes the picture
+    return dialog
 
 
 SCENES = [
