@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attn_gui.compute.trace import trace
+    from attn_gui.files.errors import FileError
     from attn_gui.files.session import load, save
     from attn_gui.model.errors import ExperimentError
     from attn_gui.model.experiment import Experiment
@@ -31,6 +32,7 @@ _PLACES = {
     "trace": "compute.trace",
     "load": "files.session",
     "save": "files.session",
+    "FileError": "files.errors",
     "ExperimentError": "model.errors",
     "Experiment": "model.experiment",
     "Causal": "model.masks",
@@ -53,6 +55,7 @@ __all__ = [
     "Causal",
     "Experiment",
     "ExperimentError",
+    "FileError",
     "MaskRule",
     "Matrix",
     "NamedExperiment",

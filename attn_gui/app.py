@@ -25,6 +25,7 @@ from attn_gui.control.settings import Settings, profile_directory
 from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Worker
 from attn_gui.files import examples
+from attn_gui.files.errors import FileError
 from attn_gui.model.answers import StageValues
 from attn_gui.model.asks import StageAsk
 from attn_gui.model.session import Session
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Commands without a window: attn-gui export, attn-gui info (each with --help).",
     )
     made.add_argument("file", nargs="?", type=Path, help="a session (.attn) to open")
-    made.add_argument("--example", metavar="NAME", help="start on a shipped example: " + ", ".join(examples.names()))
+    made.add_argument("--example", metavar="NAME", help="start on a shipped example: " + ", ".join(examples.file_names()))
     made.add_argument("--profile-dir", type=Path, metavar="DIR", help="keep settings and recovery files in DIR")
     made.add_argument("--smoke", action="store_true", help="start, compute Karina, print timings as JSON and quit")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
@@ -59,8 +60,8 @@ def main(arguments: list[str], started: float) -> int:
         os.environ["ATTN_GUI_PROFILE"] = str(options.profile_dir)
     try:
         first = examples.load(options.example or examples.names()[0])
-    except KeyError as error:
-        print(f"attn-gui: {error.args[0]}", file=sys.stderr)
+    except FileError as error:
+        print(f"attn-gui: {error}", file=sys.stderr)
         return 2
     if sys.platform == "win32":
         # torch's libraries must be loaded before Qt's there

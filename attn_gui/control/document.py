@@ -137,7 +137,9 @@ class Document(QObject):
             stack.resetClean()
         for index, (label, before, after, merge) in enumerate(steps, start=1):
             self.session = before
-            stack.push(ChangeSession(self, label, after, merge))
+            command = ChangeSession(self, label, after)
+            stack.push(command)
+            command.merge = merge  # not earlier: two steps that a save kept apart would become one
             if index == clean:
                 stack.setClean()
         for blocker in quiet:

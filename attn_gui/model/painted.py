@@ -36,11 +36,9 @@ class Painted:
 
     def with_cells(self, cells: Iterable[tuple[int, int]], allowed: bool) -> Painted:
         """With ``cells`` (query, key) set; runs of neighbours become one rectangle each."""
-        result = list(self.rectangles)
-        for new in _runs(sorted(set(cells)), allowed):
-            result = [old for old in result if not new.covers(old)]
-            result.append(new)
-        return Painted(tuple(result))
+        fresh = _runs(sorted(set(cells)), allowed)
+        kept = [old for old in self.rectangles if not any(new.covers(old) for new in fresh)]
+        return Painted((*kept, *fresh))
 
     def at(self, i: int, j: int) -> bool | None:
         """What is painted at query ``i`` and key ``j``: True, False, or None for nothing."""

@@ -39,7 +39,7 @@ class TokenActions(QObject):
         self.move_down = self._action("Move tokens &down", lambda: self._move(1), "One place down", "Alt+Down")
         self.delete_tokens = self._action("&Delete tokens", self._delete, "The selected tokens", "Ctrl+-")
         self.add_dimension = self._action(
-            "&Add dimension", self._add_dimension, "A new dimension after the last", icon="+ dimension"
+            "&Add dimension", self._add_dimension, "A new dimension after the last", icon="+ dim"
         )
         self.insert_left = self._action(
             "Insert dimension &left", lambda: self._insert_dimension(left=True), "New dimensions left of the selected"

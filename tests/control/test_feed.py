@@ -241,8 +241,8 @@ def test_no_answer_of_an_older_trace_comes_after_a_newer_one(watched: Watched, q
     for k in range(12):
         feed.ask("N", StageAsk("N" if k % 3 else "A"))
         feed.compute((E, small)[k % 2], "cpu")
-        until = time.monotonic() + 0.004 * (k % 4)
-        while time.monotonic() < until:
+        end = time.monotonic() + 0.004 * (k % 4)
+        while time.monotonic() < end:
             QCoreApplication.processEvents()
     until(qtbot, lambda: not watched.worker.busy)
     assert seen

@@ -81,7 +81,9 @@ def test_settings_outlive_the_program(tmp_path: Path, qtbot: QtBot) -> None:
     ("name", "value", "read"),
     [("theme", "plaid", "system"), ("decimals", "many", 4), ("decimals", "99", 17), ("decimals", "-3", 0)],
 )
-def test_a_settings_file_that_was_written_by_hand(tmp_path: Path, qtbot: QtBot, name: str, value: str, read: Any) -> None:
+def test_a_settings_file_that_was_written_by_hand(
+    tmp_path: Path, qtbot: QtBot, name: str, value: str, read: Any
+) -> None:
     file = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     file.setValue(name, value)
     file.sync()

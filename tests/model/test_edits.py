@@ -159,15 +159,40 @@ GIVEN = Experiment.from_qkv(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)))
     ("edit", "field", "expected", "received"),
     [
         (lambda: edits.set_cells(E, "tokens", 1, 0, np.nan), "x1 of token 2 'to'", "a finite number", "nan"),
-        (lambda: edits.set_cells(E, "tokens", [0, 1], [1, 1], [2, -np.inf]), "x2 of token 2 'to'", "a finite number", "-inf"),
+        (
+            lambda: edits.set_cells(E, "tokens", [0, 1], [1, 1], [2, -np.inf]),
+            "x2 of token 2 'to'",
+            "a finite number",
+            "-inf",
+        ),
         (lambda: edits.set_weight_cells(E, "W_K", 1, 0, np.inf), "W_K row 2, column 1", "a finite number", "inf"),
-        (lambda: edits.set_weight_cells(E, "W_O", 0, 0, 1), "W_O", "a matrix or bias of this experiment", "none by that name"),
-        (lambda: edits.set_weight_cells(GIVEN, "W_Q", 0, 0, 1), "W_Q", "a matrix or bias of this experiment", "none by that name"),
+        (
+            lambda: edits.set_weight_cells(E, "W_O", 0, 0, 1),
+            "W_O",
+            "a matrix or bias of this experiment",
+            "none by that name",
+        ),
+        (
+            lambda: edits.set_weight_cells(GIVEN, "W_Q", 0, 0, 1),
+            "W_Q",
+            "a matrix or bias of this experiment",
+            "none by that name",
+        ),
         (lambda: edits.rename_tokens(E, "tokens", [1], [""]), "token 2", "a name of at least one character", "''"),
-        (lambda: edits.delete_tokens(E, "tokens", [1, 0]), "tokens", "at least 1 token to be left", "all of them deleted"),
+        (
+            lambda: edits.delete_tokens(E, "tokens", [1, 0]),
+            "tokens",
+            "at least 1 token to be left",
+            "all of them deleted",
+        ),
         (lambda: edits.set_cells(E, "context", 0, 0, 1), "context", "a cross-attention's context table", "none"),
         (lambda: edits.insert_tokens(E, "tokens", 0, ["x"], [[1, 2, 3]]), "rows", "shape (count, 2)", "shape (1, 3)"),
-        (lambda: edits.insert_tokens(E, "tokens", 0, ["x"], [[1, 2], [3, 4]]), "embeddings", "one row for each of 3 tokens", "4 rows"),
+        (
+            lambda: edits.insert_tokens(E, "tokens", 0, ["x"], [[1, 2], [3, 4]]),
+            "embeddings",
+            "one row for each of 3 tokens",
+            "4 rows",
+        ),
     ],
 )
 def test_what_is_refused_and_in_which_words(edit: Any, field: str, expected: str, received: str) -> None:

@@ -79,7 +79,10 @@ def test_a_rule_survives_being_written_in_plain_values(rule: MaskRule) -> None:
         ({"kind": "sliding_window", "window": "3"}, "mask sliding_window window: expected int, received '3'"),
         ({"kind": "sliding_window", "window": True}, "mask sliding_window window: expected int, received True"),
         ({"kind": "sliding_window", "window": -1}, "mask window: expected 0 or more previous keys, received -1"),
-        ({"kind": "causal", "alignment": "middle"}, "mask alignment: expected top-left or bottom-right, received 'middle'"),
+        (
+            {"kind": "causal", "alignment": "middle"},
+            "mask alignment: expected top-left or bottom-right, received 'middle'",
+        ),
     ],
 )
 def test_plain_values_that_are_no_rule(plain: dict[str, Any], message: str) -> None:

@@ -46,7 +46,9 @@ def test_strokes_lie_one_on_another(made: list) -> None:
     for under in (False, True):
         assert np.array_equal(shown(painted, under), np.where(dense < 0, under, dense == 1))
     meaning = {-1: None, 0: False, 1: True}
-    assert [[painted.at(i, j) for j in range(SIZE)] for i in range(SIZE)] == [[meaning[v] for v in row] for row in dense]
+    assert [[painted.at(i, j) for j in range(SIZE)] for i in range(SIZE)] == [
+        [meaning[v] for v in row] for row in dense
+    ]
     assert bool(painted) == bool((dense >= 0).any())
 
 

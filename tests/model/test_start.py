@@ -65,8 +65,10 @@ def test_one_hot_dimensions_are_named_after_their_tokens() -> None:
 def test_positions_tell_equal_tokens_apart() -> None:
     made = embed(["the", "the"], 6, "position").embeddings.array()
     plain = embed(["the", "the"], 6).embeddings.array()
-    expected = [[math.sin(p / 10000 ** (k / 6)) if k % 2 == 0 else math.cos(p / 10000 ** ((k - 1) / 6)) for k in range(6)]
-                for p in range(2)]
+    expected = [
+        [math.sin(p / 10000 ** (k / 6)) if k % 2 == 0 else math.cos(p / 10000 ** ((k - 1) / 6)) for k in range(6)]
+        for p in range(2)
+    ]
     np.testing.assert_allclose(made - plain, expected, atol=1e-12)
     np.testing.assert_allclose(sinusoidal(2, 6), expected, atol=1e-15)
 
@@ -79,9 +81,7 @@ def test_what_cannot_be_embedded() -> None:
 
 
 @pytest.mark.parametrize("kind", INITIALISERS)
-@given(
-    st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.booleans(), st.booleans()
-)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.booleans(), st.booleans())
 def test_weights_have_their_shapes_and_repeat(
     kind: str, seed: int, d_model: int, d_context: int, heads: int, multi_head: bool, biases: bool
 ) -> None:
@@ -138,7 +138,9 @@ def test_the_default_of_nn_linear_is_followed() -> None:
 
 
 def test_what_cannot_be_initialised() -> None:
-    with pytest.raises(ExperimentError, match="initialiser: expected identity or linear or normal or xavier, received 'x'"):
+    with pytest.raises(
+        ExperimentError, match="initialiser: expected identity or linear or normal or xavier, received 'x'"
+    ):
         initial_matrix("x", 2, 2, np.random.RandomState(0))
     with pytest.raises(ExperimentError, match="heads: expected a divisor of d_model 5, received 2"):
         initial_weights("normal", 5, 5, 2)

@@ -119,7 +119,9 @@ def test_cells_that_are_not_there(row: int, column: int) -> None:
 
 
 def test_shapes_that_are_not_tables() -> None:
-    with pytest.raises(ExperimentError, match=r"table: expected 2 axes \(rows, columns\), received 1 with shape \(3,\)"):
+    with pytest.raises(
+        ExperimentError, match=r"table: expected 2 axes \(rows, columns\), received 1 with shape \(3,\)"
+    ):
         Table.of([1.0, 2.0, 3.0])
     with pytest.raises(ExperimentError, match=r"rows: expected shape \(count, 2\), received shape \(1, 4\)"):
         Table.of(np.zeros((3, 2))).with_rows_inserted(0, np.zeros((1, 4)))

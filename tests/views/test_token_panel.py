@@ -653,6 +653,20 @@ def test_numbers_can_be_read_in_every_theme(table: TokenTable, context: Context,
     assert context.look.theme.panel in found
 
 
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_the_buttons_show_their_whole_text_in_the_narrowest_panel(
+    panel: TokenPanel, context: Context, theme: str
+) -> None:
+    context.settings.theme = theme
+    panel.resize(panel.minimumWidth(), 460)
+    panel.grab()
+    buttons = [b for b in panel.findChildren(QToolButton) if b.text() in ("+ token", "+ dim", "Text…")]
+    assert len(buttons) == 3
+    for button in buttons:
+        assert button.width() >= button.sizeHint().width()
+        assert button.sizeHint().width() >= button.fontMetrics().horizontalAdvance(button.text()) + 8
+
+
 def test_apply_needs_no_trace(panel: TokenPanel, context: Context, wait_traced: Callable[[], None]) -> None:
     assert context.feed.trace is None
     panel.table.tokens.setData(panel.table.tokens.index(0, 1), "2")

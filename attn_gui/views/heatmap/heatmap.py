@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from attn_gui.model.answers import RowSums
@@ -11,7 +11,6 @@ from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.session import Session
-from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.choices import Choices
 from attn_gui.views.heatmap.columns import Columns
@@ -22,7 +21,7 @@ from attn_gui.views.heatmap.menu import Actions
 from attn_gui.views.heatmap.outlet import Outlet
 from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
 from attn_gui.views.heatmap.pictures import Pictures
-from attn_gui.views.heatmap.plot import Plot
+from attn_gui.views.heatmap.plot import FAILED, Plot
 from attn_gui.views.heatmap.pointer import Pointer
 from attn_gui.views.heatmap.readout import ReadOut
 from attn_gui.views.heatmap.scale import scale_of
@@ -57,11 +56,17 @@ class Heatmap(QWidget):
         self.context = context
         self.name = name
         self._slot = slot
-        self._drives_bands = drives_bands
         self._shown: Experiment | None = None
         self._decimals = context.settings.decimals
         self.pictures = Pictures(context.feed, slot, stage, diverging=diverging, parent=self)
-        self.plot = Plot(context.look, context.bands, columns or Columns(self), sums=sums, parent=self)
+        self.plot = Plot(
+            context.look,
+            context.bands,
+            columns or Columns(self),
+            drives_bands=drives_bands,
+            sums=sums,
+            parent=self,
+        )
         self.twin = Twin(context, slot, self)
         self.footer = Footer(context.look)
         self.readout = ReadOut(context.feed, context.selection, context.settings, self.pictures, slot)
@@ -95,6 +100,10 @@ class Heatmap(QWidget):
         self._busy_timer = QTimer(self)
         self._busy_timer.setSingleShot(True)
         self._busy_timer.setInterval(PATIENCE_MS)
+        # several changes of layout may come together, of which only the last counts
+        self._ask_soon = QTimer(self)
+        self._ask_soon.setSingleShot(True)
+        self._ask_soon.setInterval(0)
         self._connect()
         self._restore(context.document.session)
         self.plot.show_labels(context.document.experiment)
@@ -126,11 +135,6 @@ class Heatmap(QWidget):
                 page.setFocus()
         self.menu.table.setChecked(on)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self._drives_bands:
-            self.context.bands.set_height(self.height() - HEADER)
-
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         place = event.globalPos()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
@@ -143,7 +147,8 @@ class Heatmap(QWidget):
     def _connect(self) -> None:
         context, selection, feed = self.context, self.context.selection, self.context.feed
         self.pictures.changed.connect(self._on_picture)
-        self.plot.grid_changed.connect(self._ask)
+        self.plot.grid_changed.connect(self._ask_soon.start)
+        self._ask_soon.timeout.connect(self._ask)
         self.plot.focus_changed.connect(self._on_focus)
         self.plot.row_labels.clicked.connect(lambda index, keys: self.picker.press(QUERY, index, keys))
         self.plot.column_labels.clicked.connect(lambda index, keys: self.picker.press(KEY, index, keys))
@@ -157,6 +162,7 @@ class Heatmap(QWidget):
         feed.answered.connect(self._on_answer)
         feed.traced.connect(lambda trace: self._wait())
         feed.busy_changed.connect(lambda busy: self._wait())
+        feed.failed.connect(lambda error: self.plot.message.setText(FAILED))
         self._busy_timer.timeout.connect(lambda: self.plot.set_dimmed(True))
         context.document.changed.connect(self._on_document)
         context.settings.changed.connect(self._on_setting)

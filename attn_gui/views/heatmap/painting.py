@@ -21,27 +21,28 @@ class Stroke:
         self._document = document
         before = document.experiment
         self._painted = before.painted
-        self._cells = {(query, key)}
+        self._shape = before.n_q, before.n_k
+        self._cells: set[tuple[int, int]] = set()
         self._last = (query, key)
         self._merge = f"paint {next(_strokes)}"
-        self._inside = before.n_q, before.n_k
-        self._allow = not is_allowed(before, query, key)
-        self._apply()
+        # what is on screen may be older than the document, and have more tokens
+        self._possible = query < before.n_q and key < before.n_k
+        self._allow = self._possible and not is_allowed(before, query, key)
+        self._paint({(query, key)})
 
     def move_to(self, query: int, key: int) -> None:
         """Go on to a cell, setting all that lie on the way."""
-        if (query, key) == self._last:
-            return
-        touched = set(cells_between(self._last, (query, key))) - self._cells
-        self._last = (query, key)
-        if touched:
-            self._cells |= touched
-            self._apply()
+        if (query, key) != self._last:
+            touched = set(cells_between(self._last, (query, key)))
+            self._last = (query, key)
+            self._paint(touched)
 
-    def _apply(self) -> None:
+    def _paint(self, cells: set[tuple[int, int]]) -> None:
         now = self._document.experiment
-        if (now.n_q, now.n_k) != self._inside:
+        touched = {(i, j) for i, j in cells if i < now.n_q and j < now.n_k} - self._cells
+        if not self._possible or not touched or (now.n_q, now.n_k) != self._shape:
             return
+        self._cells |= touched
         # all of the stroke anew each time, so that its cells become few rectangles
         painted = self._painted.with_cells(self._cells, self._allow)
         self._document.apply(LABEL, replace(now, painted=painted), self._merge)

@@ -26,6 +26,7 @@ from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
 
 STARTING = "starting torch"
+FAILED = "nothing computed yet"
 DIMMED = 0.5
 
 
@@ -35,8 +36,11 @@ class Plot(QWidget):
     grid_changed = Signal()
     focus_changed = Signal(bool)
 
-    def __init__(self, look: Look, bands: Bands, columns: Columns, *, sums: bool, parent: QWidget) -> None:
+    def __init__(
+        self, look: Look, bands: Bands, columns: Columns, *, drives_bands: bool, sums: bool, parent: QWidget
+    ) -> None:
         super().__init__(parent)
+        self._drives_bands = drives_bands
         self._look = look
         self._bands = bands
         self.columns = columns
@@ -213,6 +217,8 @@ class Plot(QWidget):
         self.column_labels.setGeometry(left, 0, width, HEADER)
         if self.sums is not None:
             self.sums.setGeometry(self.width() - right, 0, right, self.height())
+        if self._drives_bands:
+            self._bands.set_height(height)
         self._regrid()
 
     def _regrid(self, *_: Any) -> None:
