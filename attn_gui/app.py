@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Commands without a window: attn-gui export, attn-gui info (each with --help).",
     )
     made.add_argument("file", nargs="?", type=Path, help="a session (.attn) to open")
-    made.add_argument("--example", metavar="NAME", help="start on a shipped example: " + ", ".join(examples.file_names()))
+    made.add_argument("--example", metavar="NAME", help=f"start on an example: {', '.join(examples.file_names())}")
     made.add_argument("--profile-dir", type=Path, metavar="DIR", help="keep settings and recovery files in DIR")
     made.add_argument("--smoke", action="store_true", help="start, compute Karina, print timings as JSON and quit")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")

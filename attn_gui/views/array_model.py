@@ -87,7 +87,8 @@ class ArrayModel(GridModel):
         across = orientation == Qt.Orientation.Horizontal
         labels = self.column_labels if across else self.row_labels
         if role == Role.TextAlignmentRole:
-            return _RIGHT if across else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            right_below = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+            return right_below if across else Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if role not in (Role.DisplayRole, Role.ToolTipRole) or section >= len(labels):
             return None
         return labels[section]

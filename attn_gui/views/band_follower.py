@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QTableView
 
-from attn_gui.views.bands import HEADER, LOWEST_ROW, Bands
+from attn_gui.views.bands import LOWEST_ROW, Bands
 
 
 class BandFollower(QObject):
@@ -16,7 +16,6 @@ class BandFollower(QObject):
         self._view = view
         self._bands = bands
         self._following = False
-        view.horizontalHeader().setFixedHeight(HEADER)
         view.verticalHeader().setMinimumSectionSize(LOWEST_ROW)
         bands.changed.connect(self.follow)
         bar = view.verticalScrollBar()
@@ -30,6 +29,7 @@ class BandFollower(QObject):
             return
         header, bar, height = self._view.verticalHeader(), self._view.verticalScrollBar(), self._bands.row_height
         self._following = True
+        self._view.horizontalHeader().setFixedHeight(self._bands.header)
         if header.defaultSectionSize() != height:
             header.setDefaultSectionSize(height)
             self._view.updateGeometries()  # a hidden header does not have it done

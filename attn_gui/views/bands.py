@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 # pixels; multiples of 4
 HEADER = 28
+TALLEST_HEADER = 72
 LOWEST_ROW = 20
 HIGHEST_ROW = 72
 TALLEST_ROW = 112
@@ -13,7 +14,7 @@ TABLE_ROW = 24
 
 
 class Bands(QObject):
-    """Rows of height ``pitch`` (pixels), the first ``top`` rows out of sight above, under a header of HEADER pixels.
+    """Rows of height ``pitch`` (pixels), the first ``top`` rows out of sight above, under a header.
 
     While rows are tall enough to read, the pitch is a whole number and tables use it for their rows (``aligned``).
     Otherwise tables have rows of their own height (TABLE_ROW) and show the rows that the heatmaps show.
@@ -24,6 +25,7 @@ class Bands(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.count = 1
+        self.header = HEADER
         self.height = 400
         self.top = 0.0
         self.pitch = float(HIGHEST_ROW)
@@ -54,6 +56,12 @@ class Bands(QObject):
         if count != self.count:
             self.count = count
             self._settle()
+
+    def set_header(self, height: int) -> None:
+        """Pixels above the first row: more than HEADER where the names of the keys have to stand upright."""
+        if height != self.header:
+            self.header = height
+            self.changed.emit()
 
     def set_height(self, height: int) -> None:
         """Pixels for rows, header not counted."""

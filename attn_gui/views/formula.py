@@ -6,7 +6,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from attn_gui.model.experiment import Experiment
-from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.head_switch import HeadSwitch
 from attn_gui.views.heatmap_panel import HeatmapPanel
@@ -44,6 +43,7 @@ class Formula(QSplitter):
         self._shape: tuple[int, ...] = ()
         self.splitterMoved.connect(self._on_moved)
         context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
+        context.bands.changed.connect(self._limit_height)
         self._on_changed(context.document.experiment)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -78,5 +78,5 @@ class Formula(QSplitter):
 
     def _limit_height(self) -> None:
         """No taller than the rows at their highest: what is left belongs to the window, not inside the panels."""
-        natural = CHROME + HEADER + self._context.bands.natural_height
+        natural = CHROME + self._context.bands.header + self._context.bands.natural_height
         self.setMaximumHeight(min(natural, QWIDGETSIZE_MAX))

@@ -106,6 +106,7 @@ def _sheet(theme: Theme) -> str:
     QHeaderView::section {{
         background: {theme.panel}; color: {theme.muted}; border: none; padding: 0 8px;
     }}
+    QHeaderView::section:horizontal {{ padding: 0 8px 6px 8px; }}
     QTableView {{
         background: {theme.panel}; border: none; gridline-color: {theme.line};
         selection-background-color: {theme.band}; selection-color: {theme.text};

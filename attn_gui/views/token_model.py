@@ -140,8 +140,9 @@ class TokenModel(GridModel):
             return str(section + 1) if role == Role.DisplayRole else None
         if role == Role.TextAlignmentRole:
             if self.is_pad(section):
-                return Qt.AlignmentFlag.AlignCenter
-            return _LEFT if section == NAME else _RIGHT
+                return Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+            side = Qt.AlignmentFlag.AlignLeft if section == NAME else Qt.AlignmentFlag.AlignRight
+            return side | Qt.AlignmentFlag.AlignBottom
         if section >= self.columnCount() or role not in (Role.DisplayRole, Role.ToolTipRole) or self._shown is None:
             return None
         if section == NAME:

@@ -29,7 +29,7 @@ from tests.bench.subject import SIZES, WIDE, Size, experiment
 LIMIT = 1.5
 COUNT = 40
 BUDGET_S = 25.0
-QUIET_S = 0.06
+QUIET_S = 0.25
 PATIENCE_S = 60.0
 PEER = "torch forward, two ImageItems in a bare window"
 

@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
-from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.heatmap_panel import HeatmapPanel
@@ -96,7 +95,7 @@ def place(heatmap: Heatmap, i: int, j: int, dx: float = 0.5, dy: float = 0.5) ->
     plot, bands, columns = heatmap.plot, heatmap.context.bands, heatmap.plot.columns
     width = plot.area.width() / (columns.right - columns.left)
     x = plot.area.left() + (j + dx - columns.left) * width
-    y = HEADER + (i + dy - bands.top) * bands.pitch
+    y = bands.header + (i + dy - bands.top) * bands.pitch
     return QPoint(int(x), int(y))
 
 

@@ -1,4 +1,4 @@
-"""What is drawn: every pixel has the colour of its cell, masked cells are hatched, rows lie where the tables' rows do."""
+"""What is drawn: every cell in its colour, masked cells hatched, rows where the tables' rows are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.painted import Painted
-from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
 from tests.views.heatmaps import Pair, grabbed, is_one_of, place, random_experiment, reference
@@ -143,13 +142,13 @@ def test_many_columns_reach_the_right_edge(qtbot: QtBot, context: Context) -> No
         assert is_one_of(image.pixelColor(x, 26), context.look.theme.diverging, index), x
 
 
-@pytest.mark.parametrize("rows", [5, 9, 20])
+@pytest.mark.parametrize("rows", [5, 9, 14])
 def test_rows_lie_where_the_bands_say_to_the_pixel(qtbot: QtBot, context: Context, rows: int) -> None:
     pair = Pair(qtbot, context)
     pair.show_experiment(random_experiment(rows))
     bands = context.bands
     assert bands.aligned
-    assert bands.height == pair.A.heatmap.height() - HEADER
+    assert bands.height == pair.A.heatmap.height() - bands.header
     for zoom in (None, (1.0, rows / 2), (2.5, rows / 2 + 2)):
         if zoom is not None:
             bands.show_rows(*zoom)
@@ -162,10 +161,10 @@ def test_rows_lie_where_the_bands_say_to_the_pixel(qtbot: QtBot, context: Contex
             x = area.left() + area.width() // rows // 2 // 4
             hairline = context.look.theme.colour("panel").rgb()
             for i in range(1, rows):
-                y = HEADER + i * int(bands.pitch) - offset
+                y = bands.header + i * int(bands.pitch) - offset
                 if i in (context.selection.query, context.selection.query + 1):
                     continue
-                if HEADER < y < heatmap.height() - 1:
+                if bands.header < y < heatmap.height() - 1:
                     assert image.pixel(x, y) == hairline, (heatmap.name, zoom, i)
                     assert image.pixel(x, y + 1) != hairline, (heatmap.name, zoom, i)
                     assert image.pixel(x, y - 1) != hairline, (heatmap.name, zoom, i)
@@ -200,8 +199,6 @@ def test_masked_cells_are_hatched_and_no_others(qtbot: QtBot, context: Context, 
         image = grabbed(heatmap)
         for i in range(count):
             for j in range(count):
-                if abs(i - context.selection.query) < 2 and count > 20:
-                    continue
                 found = colours(heatmap, image, i, j)
                 # lines are antialiased, so some pixels are nearly of their colour
                 hatched = fill in found and any(_close(QColor(c), line) for c in found)
@@ -211,7 +208,7 @@ def test_masked_cells_are_hatched_and_no_others(qtbot: QtBot, context: Context, 
 
 
 def _close(one: QColor, other: QColor) -> bool:
-    return max(abs(a - b) for a, b in zip(one.getRgb(), other.getRgb(), strict=True)) < 24
+    return max(abs(a - b) for a, b in zip(one.getRgb(), other.getRgb(), strict=True)) < 40
 
 
 def test_a_whole_triangle_of_small_cells_is_hatched(qtbot: QtBot, context: Context) -> None:
@@ -239,7 +236,7 @@ def test_what_is_not_finite_has_a_sign_of_its_own(qtbot: QtBot, context: Context
     for j in range(4):
         found = colours(pair.A.heatmap, image, 2, j)
         assert theme.colour("non_finite").rgb() in found
-        assert theme.colour("panel").rgb() in found  # the crossed lines
+        assert any(_close(QColor(c), theme.colour("panel")) for c in found)  # the crossed lines
     finite = np.delete(Q, 2, axis=0) @ K.T / np.sqrt(3)
     bound = np.abs(finite).max()
     for row, i in enumerate((0, 1, 3)):

@@ -181,7 +181,7 @@ class ArrayPicture(QWidget):
                     place.cell_height,
                 )
                 painter.setPen(ink[index])
-                painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, shown(value, style.decimals))
+                painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, style.text(value))
         painter.setFont(self.font())
 
 

@@ -16,7 +16,7 @@ from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import hatch_pen, hatching, line_colours, lines_in, spacing
 from attn_gui.views.heatmap.image import index_to_qimage, sampled
 from attn_gui.views.heatmap.labels import stride, token_text
-from attn_gui.views.heatmap.numbers_item import fitting_style, inks, number_text
+from attn_gui.views.heatmap.numbers_item import fitting_style, inks
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
 from attn_gui.views.theme import ColourTable, Theme
@@ -136,7 +136,7 @@ class Figure:
                 elif style is not None:
                     painter.setFont(style.font)
                     painter.setPen(ink[index])
-                    text = number_text(float(picture.values[i, j]), style.decimals)
+                    text = style.text(float(picture.values[i, j]))
                     painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_image(self, painter: QPainter, grid: Grid, ratio: float) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
 
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from attn_gui.views.bands import HEADER, TALLEST_HEADER
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import Look
 
@@ -102,8 +103,8 @@ class LabelStrip(QWidget):
         """Where the label of ``index`` belongs, however little room that is."""
         raise NotImplementedError
 
-    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
-        """The label that an event points at."""
+    def index_at(self, x: float, y: float) -> int | None:
+        """The label at a point."""
         raise NotImplementedError
 
     def drawn(self) -> dict[int, QRectF]:
@@ -114,22 +115,28 @@ class LabelStrip(QWidget):
         """The label of ``index`` as it is drawn, cut to ``room``."""
         return _elided(self._labels[index], int(room.width()), self.font().toString())
 
+    def write(self, painter: QPainter, index: int, room: QRectF) -> None:
+        """Draw the label of ``index`` within ``room``."""
+        painter.drawText(room, self.alignment, self.text(index, room))
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        index = self.index_at(event)
+        index = self.index_at(event.position().x(), event.position().y())
         if event.button() == Qt.MouseButton.LeftButton and index is not None:
             self.clicked.emit(index, event.modifiers())
         else:
             event.ignore()
 
+    def tooltip(self, point: QPoint) -> str:
+        """The whole label at ``point`` and which of them it is; empty where there is none."""
+        index = self.index_at(point.x(), point.y())
+        if index is None:
+            return ""
+        token = escape(token_text(self._labels[index]))
+        return f"<b>{token}</b><br>{self._what} {index + 1} of {len(self._labels)}"
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            index = self.index_at(event)
-            if index is None:
-                QToolTip.hideText()
-            else:
-                token = escape(token_text(self._labels[index]))
-                where = f"{self._what} {index + 1} of {len(self._labels)}"
-                QToolTip.showText(event.globalPos(), f"<b>{token}</b><br>{where}", self)
+            QToolTip.showText(event.globalPos(), self.tooltip(event.pos()), self)
             return True
         return super().event(event)
 
@@ -152,7 +159,7 @@ class LabelStrip(QWidget):
             elif index == self.hovered:
                 role = "accent"
             painter.setPen(theme.colour(role))
-            painter.drawText(room, self.alignment, self.text(index, room))
+            self.write(painter, index, room)
 
     def mark_of(self, place: QRectF) -> QRectF:
         """The bar that marks the selected label besides its colour."""
@@ -167,7 +174,8 @@ class LabelStrip(QWidget):
         last = QRectF()
         for index in indices:
             place = room(index)
-            if not (place.intersects(last) or place.intersects(drawn.get(self.selected, QRectF()))):
+            taken = place.intersects(last) or place.intersects(drawn.get(self.selected, QRectF()))
+            if not (taken or place.isEmpty()):
                 drawn[index] = last = place
         return drawn
 
@@ -186,8 +194,8 @@ class RowLabels(LabelStrip):
         top, bottom = round(self.grid.y(index)), round(self.grid.y(index + 1))
         return QRectF(0, top, self.width(), max(bottom - top, 1))
 
-    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
-        return None if self.grid is None else self.grid.query_at(_point(event)[1])
+    def index_at(self, x: float, y: float) -> int | None:
+        return None if self.grid is None else self.grid.query_at(y)
 
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
@@ -204,20 +212,47 @@ class RowLabels(LabelStrip):
 
 
 class ColumnLabels(LabelStrip):
-    """The keys, above the matrix."""
+    """The keys, above the matrix: upright where the strip was made high because they would not fit side by side."""
+
+    @property
+    def upright(self) -> bool:
+        return self.height() > HEADER and self.grid is not None and self.grid.cell_width < self.longest + 4
+
+    def wanted_height(self, width: int) -> int:
+        """Pixels that the labels need where all of them share ``width``."""
+        each = width / max(1, len(self._labels))
+        if each >= self.longest + 4 or each < LEAST_HEIGHT:
+            return HEADER
+        return max(HEADER, min(TALLEST_HEADER, math.ceil((self.longest + 2 * PADDING) / 4) * 4))
+
+    def text(self, index: int, room: QRectF) -> str:
+        if not self.upright:
+            return super().text(index, room)
+        return _elided(self._labels[index], self.height() - 2 * PADDING + 4, self.font().toString())
+
+    def write(self, painter: QPainter, index: int, room: QRectF) -> None:
+        if not self.upright:
+            super().write(painter, index, room)
+            return
+        painter.save()
+        painter.translate(room.center().x(), room.bottom() - PADDING)
+        painter.rotate(-90)
+        along = QRectF(0, -room.width() / 2, self.height(), room.width())
+        painter.drawText(along, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text(index, room))
+        painter.restore()
 
     def place(self, index: int) -> QRectF:
         assert self.grid is not None
         left, right = round(self.grid.x(index)), round(self.grid.x(index + 1))
         return QRectF(left, 0, max(right - left, 1), self.height())
 
-    def index_at(self, event: QMouseEvent | QHelpEvent) -> int | None:
-        return None if self.grid is None else self.grid.key_at(_point(event)[0])
+    def index_at(self, x: float, y: float) -> int | None:
+        return None if self.grid is None else self.grid.key_at(x)
 
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
         width = self.grid.cell_width
-        step = stride(width, min(self.longest + 4, LEAST_WIDTH))
+        step = stride(width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
         strip = QRectF(self.rect())
 
         def room(index: int) -> QRectF:
@@ -239,8 +274,3 @@ def within(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> Q
         return QRectF(place.left(), top, place.width(), size)
     left = max(0.0, min(place.center().x() - size / 2, limit - size))
     return QRectF(left, place.top(), size, place.height())
-
-
-def _point(event: QMouseEvent | QHelpEvent) -> tuple[float, float]:
-    at = event.position() if isinstance(event, QMouseEvent) else event.pos()
-    return float(at.x()), float(at.y())

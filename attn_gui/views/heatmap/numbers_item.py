@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.picture import MASKED, Picture
-from attn_gui.views.figures import common_decimals, shown
+from attn_gui.views.figures import MINUS, common_decimals, shown
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import number_font
 from attn_gui.views.theme import ColourTable, Theme
@@ -33,11 +33,16 @@ DARK_INK, LIGHT_INK = QColor("#10151b"), QColor("#ffffff")
 
 @dataclass(frozen=True)
 class Style:
-    """How the numbers are written while they fit."""
+    """How the numbers are written while they fit; ``bare``: without the 0 before the point."""
 
     font: QFont
     metrics: QFontMetricsF
     decimals: int
+    bare: bool
+
+    def text(self, value: float) -> str:
+        """The number of a cell: exactly 0, as masked weights are, is told from what is only rounded to it."""
+        return "0" if value == 0 else _written(value, self.decimals, self.bare)
 
 
 def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: float, decimals: int) -> Style | None:
@@ -47,19 +52,20 @@ def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: 
         return None
     extremes = float(np.min(finite)), float(np.max(finite))
     base = _base_size()
-    for most in dict.fromkeys((decimals, min(decimals, CROWDED_DECIMALS))):
+    crowded = min(decimals, CROWDED_DECIMALS)
+    for most, bare in dict.fromkeys(((decimals, False), (crowded, False), (crowded, True))):
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
-        longest = max((shown(value, places) for value in extremes), key=len)
+        longest = max((_written(value, places, bare) for value in extremes), key=len)
         for pixels in range(base, max(SMALLEST_PIXELS, base - SIZES_BELOW) - 1, -1):
             width, height = _extent(pixels, longest.translate(_ALIKE))
             if width + 2 * MARGIN <= cell_width and height <= cell_height:
-                return _style(pixels, places)
+                return _style(pixels, places, bare)
     return None
 
 
-def number_text(value: float, decimals: int) -> str:
-    """The number of a cell: exactly 0, as masked weights are, is told from what is only rounded to it."""
-    return "0" if value == 0 else shown(value, decimals)
+def _written(value: float, decimals: int, bare: bool) -> str:
+    text = shown(value, decimals)
+    return text.replace("0.", ".", 1) if bare and abs(value) < 1 and text.lstrip(MINUS).startswith("0.") else text
 
 
 def inks(table: ColourTable) -> list[QColor]:
@@ -149,7 +155,7 @@ class NumbersItem(QGraphicsItem):
         self._shown = rows, columns
         inside = slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
         block = picture.values[inside].tolist()
-        self._texts = [[number_text(value, style.decimals) for value in row] for row in block]
+        self._texts = [[style.text(value) for value in row] for row in block]
 
     def _width(self, text: str) -> float:
         # figures are of one width, so numbers of one length that begin alike are as wide as one another
@@ -167,15 +173,15 @@ def _base_size() -> int:
 
 @lru_cache(maxsize=1024)
 def _extent(pixels: int, text: str) -> tuple[float, float]:
-    metrics = _style(pixels, 0).metrics
+    metrics = _style(pixels, 0, False).metrics
     return metrics.horizontalAdvance(text), metrics.ascent() + metrics.descent()
 
 
 @cache
-def _style(pixels: int, decimals: int) -> Style:
+def _style(pixels: int, decimals: int, bare: bool) -> Style:
     font = number_font()
     font.setPixelSize(pixels)
-    return Style(font, QFontMetricsF(font), decimals)
+    return Style(font, QFontMetricsF(font), decimals, bare)
 
 
 def _luminance(colours: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QLabel, QWidget
 from attn_gui.model.answers import RowSums
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
-from attn_gui.views.bands import HEADER, Bands
+from attn_gui.views.bands import Bands
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.cursor import Cursor
 from attn_gui.views.heatmap.flash_item import FlashItem
@@ -49,6 +49,7 @@ class Plot(QWidget):
         self._signs = False
         self._stale = False
         self._decimals = 4
+        self._header = bands.header
         self._shape = (1, 1)
         self.view = pg.GraphicsView(self, useOpenGL=False, background=None)
         self.view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
@@ -78,7 +79,7 @@ class Plot(QWidget):
         self._opacity = 1.0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        bands.changed.connect(self._regrid)
+        bands.changed.connect(self._on_bands)
         columns.changed.connect(self._regrid)
 
     def set_columns(self, columns: Columns) -> None:
@@ -208,18 +209,30 @@ class Plot(QWidget):
     def _lay_out(self) -> None:
         left = self.row_labels.strip_width()
         right = 0 if self.sums is None else self.sums.needed_width
-        width, height = max(1, self.width() - left - right), max(1, self.height() - HEADER)
-        area = QRect(left, HEADER, width, height)
+        width = max(1, self.width() - left - right)
+        if self._drives_bands:
+            self._header = self.column_labels.wanted_height(width)
+            self._bands.set_header(self._header)
+        header = self._header = self._bands.header
+        height = max(1, self.height() - header)
+        area = QRect(left, header, width, height)
         if area != self.view.geometry():
             self.view.setGeometry(area)
         self.message.setGeometry(area)
-        self.row_labels.setGeometry(0, HEADER, left, height)
-        self.column_labels.setGeometry(left, 0, width, HEADER)
+        self.row_labels.setGeometry(0, header, left, height)
+        self.column_labels.setGeometry(left, 0, width, header)
         if self.sums is not None:
+            self.sums.set_header(header)
             self.sums.setGeometry(self.width() - right, 0, right, self.height())
         if self._drives_bands:
             self._bands.set_height(height)
         self._regrid()
+
+    def _on_bands(self) -> None:
+        if self._bands.header == self._header:
+            self._regrid()
+        else:
+            self._lay_out()
 
     def _regrid(self, *_: Any) -> None:
         area = self.area

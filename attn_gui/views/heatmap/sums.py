@@ -34,7 +34,7 @@ def sum_text(sums: RowSums, i: int, decimals: int) -> str:
 
 
 class SumColumn(QWidget):
-    """Stands right of the matrix, row by row at its height; its first HEADER pixels say what it is."""
+    """Stands right of the matrix, row by row at its height; its header says what it is."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,6 +42,7 @@ class SumColumn(QWidget):
         self._sums: RowSums | None = None
         self._grid: Grid | None = None
         self._decimals = 4
+        self._header = HEADER
         self._selected = 0
         self.needed_width = NARROWEST
         self.setFont(number_font())
@@ -67,6 +68,12 @@ class SumColumn(QWidget):
             self._grid, self._selected = grid, selected
             self.update()
 
+    def set_header(self, height: int) -> None:
+        """Pixels above the first row."""
+        if height != self._header:
+            self._header = height
+            self.update()
+
     def text(self, i: int) -> str:
         return "" if self._sums is None or i >= len(self._sums.sums) else sum_text(self._sums, i, self._decimals)
 
@@ -75,11 +82,11 @@ class SumColumn(QWidget):
         theme = self._look.theme
         painter.setPen(theme.colour("muted"))
         centre = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(QRectF(0, 0, self.width(), HEADER), centre, "sum")
+        painter.drawText(QRectF(0, self._header - HEADER, self.width(), HEADER), centre, "sum")
         grid = self._grid
         if grid is None or self._sums is None:
             return
-        painter.setClipRect(QRectF(0, HEADER, self.width(), self.height() - HEADER))
+        painter.setClipRect(QRectF(0, self._header, self.width(), self.height() - self._header))
         if self._selected in grid.queries:
             painter.fillRect(self._place(grid, self._selected), theme.colour("band"))
         step = stride(grid.cell_height, LEAST_HEIGHT)
@@ -95,7 +102,7 @@ class SumColumn(QWidget):
             place = self._place(grid, i)
             if step > 1:
                 place = within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
-                place.moveTop(max(place.top(), HEADER))
+                place.moveTop(max(place.top(), self._header))
             if place.intersects(last):
                 continue
             last = place
@@ -104,11 +111,11 @@ class SumColumn(QWidget):
 
     def _place(self, grid: Grid, i: int) -> QRectF:
         top, bottom = round(grid.y(i)), round(grid.y(i + 1))
-        return QRectF(0, HEADER + top, self.width(), max(1, bottom - top))
+        return QRectF(0, self._header + top, self.width(), max(1, bottom - top))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._grid is not None:
-            i = self._grid.query_at(event.pos().y() - HEADER)
+            i = self._grid.query_at(event.pos().y() - self._header)
             if i is None or self._sums is None or i >= len(self._sums.sums):
                 QToolTip.hideText()
             else:

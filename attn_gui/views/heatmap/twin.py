@@ -15,7 +15,6 @@ from attn_gui.model.asks import StageAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.array_model import ArrayModel
-from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.heatmap.words import cell_description
@@ -79,7 +78,6 @@ class Twin(SpreadsheetView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._slot = f"{slot}.table"
         self._stage = ""
-        self.horizontalHeader().setFixedHeight(HEADER)
         self.verticalHeader().setMaximumWidth(ROW_LABELS)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         context.feed.answered.connect(self._on_answer)
@@ -140,3 +138,4 @@ class Twin(SpreadsheetView):
 
     def _size_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.context.bands.row_height)
+        self.horizontalHeader().setFixedHeight(self.context.bands.header)
