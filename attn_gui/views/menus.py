@@ -58,7 +58,9 @@ class Menus:
         stack = self._context.document.undo_stack
         undo, redo = stack.createUndoAction(menu, "&Undo"), stack.createRedoAction(menu, "&Redo")
         undo.setShortcut(QKeySequence(QKeySequence.StandardKey.Undo))
-        redo.setShortcuts([QKeySequence(QKeySequence.StandardKey.Redo), QKeySequence("Ctrl+Y")])
+        # of the platform's own and the two that people try, each once
+        keys = [*QKeySequence.keyBindings(QKeySequence.StandardKey.Redo), *map(QKeySequence, ("Ctrl+Y", "Ctrl+Shift+Z"))]
+        redo.setShortcuts(list(dict.fromkeys(keys)))
         menu.addActions([undo, redo])
         menu.addSeparator()
         _add(menu, self._window.formula.tokens.actions_for_menu())

@@ -108,6 +108,7 @@ class TokenTable(LitTable):
         model, header, metrics = self.tokens, self.horizontalHeader(), self.fontMetrics()
         if model.sequence is None:
             return
+        length = header.length()
         widest = max(metrics.horizontalAdvance(text) for text in model.figures.widest)
         number = max(NUMBER_WIDTH, widest + SPACE)
         if header.defaultSectionSize() != number:
@@ -129,4 +130,5 @@ class TokenTable(LitTable):
             self._name_width = max(NAME_WIDTHS[0], min(names + SPACE, NAME_WIDTHS[1]))
         spare = self.viewport().width() - total
         header.resizeSection(NAME, max(self._name_width, min(spare, NAME_WIDTHS[1])))
-        self.updateGeometries()
+        if header.length() != length:
+            self.updateGeometries()

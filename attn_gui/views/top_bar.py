@@ -78,7 +78,7 @@ class TopBar(QWidget):
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(8)
-        for text, field in (("&Example", self.example), ("&Variant", self.variant), ("&Heads", self.heads)):
+        for text, field in (("E&xample", self.example), ("Va&riant", self.variant), ("Hea&ds", self.heads)):
             self._add(text, field)
         self._add("&Mask", self.masking, self.masking.kind)
         self.row.addStretch(1)

@@ -191,6 +191,7 @@ class Heatmap(QWidget):
         self.readout.refresh()
         self._say()
         self._flash(before, shown)
+        self.plot.repaint_soon()
         # another number of tokens may call for another window
         self._ask()
 

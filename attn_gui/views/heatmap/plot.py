@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QLabel, QWidget
 
@@ -154,6 +154,10 @@ class Plot(QWidget):
             self._opacity = opacity
             for item in (self.image, self.hatch, self.numbers):
                 item.setOpacity(opacity)
+
+    def repaint_soon(self) -> None:
+        """Have the image repainted together with the labels: a scene by itself tells its view a turn later."""
+        QCoreApplication.sendPostedEvents(self.view.scene(), QEvent.Type.MetaCall.value)
 
     def set_focused(self, focused: bool) -> None:
         self.cursor_items.set_focused(focused)
