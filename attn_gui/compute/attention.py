@@ -3,6 +3,8 @@
 Rows are queries and columns keys. Each stage rounds its result to the experiment's precision; sums inside a stage run
 in float32 or better (:func:`attn_gui.compute.numbers.summed`). The order is that of Vaswani et al. 2017, section
 3.2.1, with the softcap of Gemma 2 between scale and mask.
+
+``out`` is where a result is put, as in torch: memory that a stage is kept in and need not be found twice.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from __future__ import annotations
 import torch
 
 from attn_gui.model.scoring import Scoring
+
+Out = torch.Tensor | None
 
 
 def project(X: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None, heads: int, working: torch.dtype) -> torch.Tensor:
@@ -20,27 +24,29 @@ def project(X: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None, heads: int
     return projected.to(X.dtype).reshape(len(X), heads, -1).transpose(0, 1).contiguous()
 
 
-def raw_scores(Q: torch.Tensor, K: torch.Tensor, working: torch.dtype) -> torch.Tensor:
+def raw_scores(Q: torch.Tensor, K: torch.Tensor, working: torch.dtype, out: Out = None) -> torch.Tensor:
     """``Q K^T``, Q [.., n_q, d_k], K [.., n_k, d_k] -> [.., n_q, n_k]."""
-    return (Q.to(working) @ K.to(working).transpose(-2, -1)).to(Q.dtype)
+    raw = torch.matmul(Q.to(working), K.to(working).transpose(-2, -1), out=_in_place(out, working))
+    return _rounded(raw, Q.dtype, out)
 
 
-def scaled_scores(raw: torch.Tensor, scale: float, working: torch.dtype) -> torch.Tensor:
-    """``scale * raw``."""
-    return (raw.to(working) * scale).to(raw.dtype)
+def scaled_scores(raw: torch.Tensor, scale: float, working: torch.dtype, out: Out = None) -> torch.Tensor:
+    """``scale * raw``; ``out`` may be ``raw`` itself."""
+    return _rounded(torch.mul(raw.to(working), scale, out=_in_place(out, working)), raw.dtype, out)
 
 
-def capped_scores(scaled: torch.Tensor, softcap: float | None, working: torch.dtype) -> torch.Tensor:
+def capped_scores(scaled: torch.Tensor, softcap: float | None, working: torch.dtype, out: Out = None) -> torch.Tensor:
     """``softcap * tanh(scaled / softcap)``; the scaled scores themselves without a softcap."""
     if softcap is None:
         return scaled
-    return (softcap * torch.tanh(scaled.to(working) / softcap)).to(scaled.dtype)
+    return _rounded(softcap * torch.tanh(scaled.to(working) / softcap), scaled.dtype, out)
 
 
-def scores(Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dtype) -> torch.Tensor:
+def scores(Q: torch.Tensor, K: torch.Tensor, scoring: Scoring, working: torch.dtype, out: Out = None) -> torch.Tensor:
     """A before the mask: raw scores, scaled, capped, [.., n_q, n_k]."""
-    scaled = scaled_scores(raw_scores(Q, K, working), scoring.scale_for(Q.shape[-1]), working)
-    return capped_scores(scaled, scoring.softcap, working)
+    raw = raw_scores(Q, K, working, out)
+    scaled = scaled_scores(raw, scoring.scale_for(Q.shape[-1]), working, out)
+    return capped_scores(scaled, scoring.softcap, working, out)
 
 
 def masked_scores(A: torch.Tensor, allowed: torch.Tensor | None) -> torch.Tensor:
@@ -53,23 +59,25 @@ def empty_rows(allowed: torch.Tensor | None) -> torch.Tensor | None:
     return None if allowed is None else ~allowed.any(dim=-1, keepdim=True)
 
 
-def softmax(A_masked: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
+def softmax(A_masked: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype, out: Out = None) -> torch.Tensor:
     """``exp(A - m) / l`` with m the row's maximum and l the sum; a fully masked row, one of ``empty``, gives 0.
 
     (As ONNX, SDPA and FlexAttention have it; the bare formula gives NaN there.)
     """
-    N = torch.softmax(A_masked.to(working), dim=-1)
+    N = torch.softmax(A_masked.to(working), dim=-1, out=_in_place(out, working))
     if empty is not None:
         N.masked_fill_(empty, 0.0)
-    return N.to(A_masked.dtype)
+    return _rounded(N, A_masked.dtype, out)
 
 
-def head_output(N: torch.Tensor, V: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype) -> torch.Tensor:
+def head_output(
+    N: torch.Tensor, V: torch.Tensor, empty: torch.Tensor | None, working: torch.dtype, out: Out = None
+) -> torch.Tensor:
     """``N V``, N [.., n_q, n_k], V [.., n_k, d_v] -> [.., n_q, d_v]; 0 for a fully masked row, whatever V holds."""
-    gathered = N.to(working) @ V.to(working)
+    gathered = torch.matmul(N.to(working), V.to(working), out=_in_place(out, working))
     if empty is not None:
         gathered.masked_fill_(empty, 0.0)  # 0 times NaN or infinity would be NaN
-    return gathered.to(V.dtype)
+    return _rounded(gathered, V.dtype, out)
 
 
 def concat(heads: torch.Tensor) -> torch.Tensor:
@@ -87,3 +95,15 @@ def output(
     if b_O is not None:
         result += b_O.to(working)
     return result.to(joined.dtype)
+
+
+def _in_place(out: Out, working: torch.dtype) -> Out:
+    """Where torch may compute right away: ``out``, unless it is of a lower precision than the computation."""
+    return out if out is not None and out.dtype is working else None
+
+
+def _rounded(result: torch.Tensor, dtype: torch.dtype, out: Out) -> torch.Tensor:
+    """``result`` rounded to ``dtype``, in ``out`` where that is given."""
+    if out is None:
+        return result.to(dtype)
+    return out if result is out else out.copy_(result)

@@ -12,6 +12,8 @@ from attn_gui.model.experiment import Experiment
 
 # what else is running may need the rest
 SHARE = 0.5
+# bytes that there always are, so that a small experiment need not ask the system
+TRIFLE = 1 << 22
 
 
 def available(device: torch.device) -> int:
@@ -32,8 +34,8 @@ def needed(experiment: Experiment) -> int:
 
 def check(experiment: Experiment, device: torch.device) -> None:
     """Raise TooLarge, with both figures, where the stages would not fit."""
-    need, have = needed(experiment), available(device)
-    if need > have:
+    need = needed(experiment)
+    if need > TRIFLE and need > (have := available(device)):
         e = experiment
         raise TooLarge(f"Holding A and N of {e.heads} x {e.n_q} x {e.n_k} cells in {e.precision}", need, have)
 

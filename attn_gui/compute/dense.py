@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from attn_gui.compute import attention, budget
 from attn_gui.compute.masking import Mask
-from attn_gui.compute.numbers import from_numpy, stored, summed
+from attn_gui.compute.numbers import from_numpy, row_sums, stored, summed
 from attn_gui.model.experiment import Experiment, GivenQKV
 from attn_gui.model.table import Floats
 
@@ -32,23 +33,20 @@ class DenseStages:
         self._n = self._empty(e.heads, e.n_q, e.n_k)
         self._head_output = self._empty(e.heads, e.n_q, e.d_v)
         self._output = self._empty(0, 0)
-        # MPS has no float64
-        sums_device = "cpu" if self._device.type == "mps" else self._device
-        self.sums = torch.empty(e.heads, e.n_q, dtype=torch.float64, device=sums_device)
+        self.row_sums = np.empty((e.heads, e.n_q))
         self.blocks = _blocks(e)
 
     def compute_block(self, heads: slice, rows: slice) -> None:
         """Scores, weights, their sums and head outputs of a block of heads and queries."""
         e = self.experiment
-        A = attention.scores(self._q[heads, rows], self._k[heads], e.scoring, self._working)  # [heads, rows, n_k]
+        Q, K, V = self._q[heads, rows], self._k[heads], self._v[heads]
+        A, N, gathered = self._a[heads, rows], self._n[heads, rows], self._head_output[heads, rows]
+        attention.scores(Q, K, e.scoring, self._working, out=A)  # [heads, rows, n_k]
         allowed = None if self.mask.everything else self.mask.allowed(rows, slice(0, e.n_k))  # [rows, n_k]
         empty = attention.empty_rows(allowed)  # [rows, 1]
-        N = attention.softmax(attention.masked_scores(A, allowed), empty, self._working)
-        self._a[heads, rows] = A
-        self._n[heads, rows] = N
-        self._head_output[heads, rows] = attention.head_output(N, self._v[heads], empty, self._working)
-        # cast while the block is in the cache: sum(dtype=float64) of the whole is several times slower
-        self.sums[heads, rows] = N.to(self.sums.device).double().sum(dim=-1)
+        attention.softmax(attention.masked_scores(A, allowed), empty, self._working, out=N)  # [heads, rows, n_k]
+        attention.head_output(N, V, empty, self._working, out=gathered)  # [heads, rows, d_v]
+        self.row_sums[heads, rows] = row_sums(N)
 
     def finish(self) -> None:
         """The heads put together, once every block is there."""

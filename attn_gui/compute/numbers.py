@@ -57,3 +57,12 @@ def _to_odd(array: NDArray[np.float64]) -> NDArray[Any]:
     inexact = np.isfinite(narrow) & (narrow != array)
     away = inexact & (np.abs(narrow) > np.abs(array))
     return np.where(inexact, (narrow.view(np.uint32) - away) | 1, narrow.view(np.uint32)).view(np.float32)
+
+
+def row_sums(N: torch.Tensor) -> NDArray[np.float64]:
+    """The sums of the rows of N, [.., n_q, n_k] -> [.., n_q], added in float64."""
+    if N.is_cuda:
+        return to_numpy(N.sum(dim=-1, dtype=torch.float64))
+    # MPS has no float64, and on the CPU numpy casts while it adds, which is several times faster than torch
+    sums: NDArray[np.float64] = np.add.reduce(to_numpy(N), axis=-1, dtype=np.float64)
+    return sums

@@ -56,7 +56,8 @@ class DenseTrace:
         # matrices hold the stages and not the trace: in a circle, gigabytes would wait for the garbage collector
         self._stages = stages
         self._matrices: dict[tuple[str, Head], DenseMatrix] = {}
-        self._row_sums: NDArray[np.float64] = to_numpy(stages.sums)  # [heads, n_q]
+        self._row_sums: NDArray[np.float64] = stages.row_sums  # [heads, n_q]
+        self._row_sums.flags.writeable = False
 
     def row_sums(self, head: Head) -> NDArray[np.float64]:
         sums: NDArray[np.float64] = self._row_sums.mean(axis=0) if head == "mean" else self._row_sums[head]

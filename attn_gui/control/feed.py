@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.worker import Priority, Steps, Worker
-from attn_gui.model.asks import Ask
+from attn_gui.model.asks import Ask, PictureAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
 
@@ -143,10 +143,14 @@ def _trace(experiment: Experiment, device: str, asks: dict[str, Ask]) -> Steps:
     from attn_gui.compute.trace import trace_steps
 
     trace = yield from trace_steps(experiment, device)
-    answers = {}
-    for slot, ask in asks.items():
-        answers[slot] = (ask, answer(trace, ask))
-        yield 1.0
+    answers: dict[str, tuple[Ask, Any]] = {}
+    found: dict[Ask, Any] = {}  # several views may ask the same
+    # pictures first: the eye is on them, and a heatmap repaints as soon as it is answered
+    for slot, ask in sorted(asks.items(), key=lambda item: not isinstance(item[1], PictureAsk)):
+        if ask not in found:
+            found[ask] = answer(trace, ask)
+            yield 1.0
+        answers[slot] = (ask, found[ask])
     return trace, answers
 
 

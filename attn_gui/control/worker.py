@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
+import time
 import traceback
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -22,6 +24,9 @@ class Priority(IntEnum):
 
 
 Steps = Generator[float, None, Any]
+
+# between two reports of how far a job is: more are not seen, and each wakes the GUI thread
+PROGRESS_S = 0.03
 
 
 @dataclass
@@ -147,10 +152,12 @@ class Worker(QObject):
     def _work(self, job: Job) -> None:
         try:
             steps = job.make()
+            told = -math.inf
             try:
                 while not job.cancelled.is_set():
                     part = next(steps)
-                    if job.progress is not None:
+                    if job.progress is not None and time.monotonic() - told >= PROGRESS_S:
+                        told = time.monotonic()
                         self._report.emit(job.id, "progress", part)
                     self._serve_above(job.priority)
                 steps.close()

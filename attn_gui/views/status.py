@@ -16,6 +16,7 @@ from attn_gui.views.figures import shown
 
 SLOT = "status"
 PATIENCE_MS = 300
+HEIGHT = 28
 INFO_MS = 8_000
 SIGNS = {Kind.INFO: "", Kind.WARNING: "⚠ ", Kind.ERROR: "⚠ "}
 
@@ -45,6 +46,8 @@ class Status(QWidget):
         self.progress.setAccessibleName("Computing")
         self.cancel = QToolButton()
         self.cancel.setText("Cancel")
+        # progress comes and goes within: the panels above keep their size
+        self.setFixedHeight(HEIGHT)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(8)

@@ -11,16 +11,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication
-from pyqtgraph import GraphicsView
 
 from attn_gui.app import open_window
 from attn_gui.model.edits import set_cells
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.picture import Picture
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.main_window import MainWindow
 from tests.bench.bare_window import WINDOW, Peer
 from tests.bench.report import Case, Pairs
@@ -29,7 +28,7 @@ from tests.bench.subject import SIZES, WIDE, Size, experiment
 LIMIT = 1.5
 COUNT = 40
 BUDGET_S = 25.0
-QUIET_S = 0.25
+QUIET_S = 0.2
 PATIENCE_S = 60.0
 PEER = "torch forward, two ImageItems in a bare window"
 
@@ -78,65 +77,63 @@ def opened(first: Experiment) -> Iterator[Watched]:
             application.processEvents()
 
 
-class Watched:
+class Watched(QObject):
     """A window whose heatmaps tell when they have been painted with the pictures of an edit."""
 
     def __init__(self, window: MainWindow) -> None:
+        super().__init__()
         self._window = window
         self._loop = QEventLoop()
-        self._views = {
-            stage: panel.findChildren(GraphicsView)[0]
-            for stage, panel in (("A", window.formula.scores), ("N", window.formula.weights))
-        }
-        for stage, view in self._views.items():
-            _after_paint(view, partial(self._on_painted, stage))
+        self._patience = QTimer()
+        self._patience.setSingleShot(True)
+        self._patience.timeout.connect(self._loop.quit)
+        self._heatmaps = [panel.heatmap for panel in (window.formula.scores, window.formula.weights)]
+        for heatmap in self._heatmaps:
+            _after_paint(heatmap.plot.view, partial(self._on_painted, heatmap))
         self._awaited: Experiment | None = None
-        self._arrived: set[str] = set()
-        self._painted: set[str] = set()
+        self._painted: dict[Heatmap, float] = {}
         self._last_paint = perf_counter()
-        window.context.feed.answered.connect(self._on_answer)
 
     def edit(self, value: float) -> float:
         """Seconds from a changed embedding to both heatmaps painted; returns once the window has come to rest."""
         document = self._window.context.document
-        self._arrived, self._painted = set(), set()
+        self._painted = {}
+        self._patience.start(int(PATIENCE_S * 1000))
         started = perf_counter()
         self._awaited = set_cells(document.experiment, "tokens", 0, 0, value)
         document.apply("Edit", self._awaited)
-        QTimer.singleShot(int(PATIENCE_S * 1000), self._loop, self._loop.quit)
-        self._loop.exec()
-        if self._painted != set(self._views):
+        while len(self._painted) < len(self._heatmaps) and self._patience.isActive():
+            self._loop.exec()
+        self._patience.stop()
+        if len(self._painted) < len(self._heatmaps):
             raise TimeoutError("the heatmaps were not painted")
-        took = self._last_paint - started
-        self._awaited = None
         self.settle()
-        return took
+        return max(self._painted.values()) - started
 
     def settle(self) -> None:
         """Until everything is computed and nothing has been painted for a while (cells that changed flash)."""
         context = self._window.context
+        application = QCoreApplication.instance()
+        assert application is not None
+        self._last_paint = perf_counter()
+        application.installEventFilter(self)
         end = perf_counter() + PATIENCE_S
-        while True:
-            QApplication.processEvents()
-            trace = context.feed.trace
-            shown = trace is not None and trace.experiment is context.document.experiment
-            if shown and not context.worker.busy and perf_counter() - self._last_paint > QUIET_S:
-                return
+        while context.worker.busy or context.feed.trace is None or perf_counter() - self._last_paint < QUIET_S:
             if perf_counter() > end:
                 raise TimeoutError("the window did not come to rest")
+            application.processEvents()
             time.sleep(0.005)
+        application.removeEventFilter(self)
 
-    def _on_answer(self, slot: str, answer: object) -> None:
-        trace = self._window.context.feed.trace
-        if isinstance(answer, Picture) and trace is not None and trace.experiment is self._awaited:
-            self._arrived.add(answer.request.stage[0])
-
-    def _on_painted(self, stage: str) -> None:
-        if self._awaited is None or self._painted != set(self._views):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
             self._last_paint = perf_counter()
-        if self._awaited is not None and stage in self._arrived:
-            self._painted.add(stage)
-            if self._painted == set(self._views):
+        return False
+
+    def _on_painted(self, heatmap: Heatmap) -> None:
+        if self._awaited is not None and heatmap.pictures.experiment is self._awaited:
+            self._painted.setdefault(heatmap, perf_counter())
+            if len(self._painted) == len(self._heatmaps):
                 self._loop.quit()
 
 

@@ -45,8 +45,9 @@ def cases(draw: st.DrawFn) -> tuple[Array, Array, DenseMatrix]:
     width = {np.float64: 64, np.float32: 32, np.float16: 16}[kind]
     numbers = st.floats(-100, 100, width=width, allow_subnormal=False)
     elements = st.one_of(numbers, st.sampled_from(ODD)) if draw(st.booleans()) else numbers
-    values = draw(hnp.arrays(kind, shape, elements=elements))
-    flags = draw(st.one_of(st.none(), hnp.arrays(bool, shape), st.just(np.zeros(shape, bool))))
+    values = draw(hnp.arrays(kind, shape, elements=elements, fill=st.nothing()))
+    some = hnp.arrays(bool, shape, fill=st.nothing())
+    flags = draw(st.one_of(st.none(), some, st.just(np.zeros(shape, bool))))
     matrix = DenseMatrix(shape, lambda rows: torch.tensor(values)[rows], FlagMask(flags), None)  # type: ignore[arg-type]
     return values, np.ones(shape, bool) if flags is None else flags, matrix
 

@@ -139,10 +139,10 @@ def test_columns_never_show_less_than_one_key_nor_what_is_not_there(
     assert columns.fitted
     for left, right in steps:
         columns.show_keys(left, right)
-        assert 0 <= columns.left
+        assert columns.left >= 0
         assert columns.right <= count + 1e-9
         assert columns.right - columns.left >= 1 - 1e-9
-        if 0 <= left and left + 1 <= right <= count:
+        if left >= 0 and left + 1 <= right <= count:
             assert (columns.left, columns.right) == pytest.approx((left, right))
         columns.scroll(left)
         assert 0 <= columns.left <= columns.right <= count + 1e-9

@@ -53,13 +53,13 @@ class Figure:
     @property
     def size(self) -> QSize:
         """Width and height in pixels at scale 1."""
-        grid, (left, top) = self._grid(), self._strips()
+        grid, (left, top) = self.grid, self._strips()
         height = MARGIN + 2 * LINE + GAP + top + grid.height + GAP + BAR + MARGIN
         return QSize(max(LEAST_WIDTH, MARGIN + left + grid.width + MARGIN), height)
 
     def paint(self, painter: QPainter, ratio: float) -> None:
         """Draw at the origin of ``painter``; ``ratio`` is device pixels a pixel."""
-        size, grid, (left, top) = self.size, self._grid(), self._strips()
+        size, grid, (left, top) = self.size, self.grid, self._strips()
         painter.fillRect(QRectF(0, 0, size.width(), size.height()), self.theme.colour("panel"))
         bold = number_font()
         bold.setWeight(QFont.Weight.DemiBold)
@@ -67,7 +67,7 @@ class Figure:
         self._write(painter, QRectF(MARGIN, MARGIN, size.width() - 2 * MARGIN, LINE), self.title, bold, "text")
         below = QRectF(MARGIN, MARGIN + LINE, size.width() - 2 * MARGIN, LINE)
         self._write(painter, below, self.subtitle, _font(), "muted")
-        origin = QPointF(MARGIN + left, MARGIN + 2 * LINE + GAP + top)
+        origin = self.origin
         corner = QRectF(MARGIN, origin.y() - LINE, left - GAP, LINE)
         self._write(painter, corner, "query ↓ key →", _font(10), "muted")
         painter.save()
@@ -83,7 +83,15 @@ class Figure:
         scale = scale_of(self.picture, self.decimals)
         paint_bar(painter, bar, scale, gradient, self.picture.request.diverging, self.theme, _font(11))
 
-    def _grid(self) -> Grid:
+    @property
+    def origin(self) -> QPointF:
+        """The top left corner of the matrix."""
+        left, top = self._strips()
+        return QPointF(MARGIN + left, MARGIN + 2 * LINE + GAP + top)
+
+    @property
+    def grid(self) -> Grid:
+        """Where the cells lie from there."""
         n_q, n_k = self.experiment.n_q, self.experiment.n_k
         width, height = _cell(n_k, WIDEST_CELL), _cell(n_q, HIGHEST_CELL)
         return Grid(n_q, n_k, math.ceil(n_k * width), math.ceil(n_q * height), 0.0, 0.0, width, height)
@@ -93,7 +101,7 @@ class Figure:
         metrics = QFontMetricsF(_font())
         longest_query = _longest(metrics, self.experiment.tokens.tokens)
         longest_key = _longest(metrics, self.experiment.keys.tokens)
-        upright = longest_key + GAP <= self._grid().cell_width
+        upright = longest_key + GAP <= self.grid.cell_width
         corner = QFontMetricsF(_font(10)).horizontalAdvance("query ↓ key →")
         left = max(min(longest_query, LONGEST_LABEL), corner) + GAP
         return math.ceil(left), LINE if upright else max(LINE, math.ceil(min(longest_key, LONGEST_LABEL)) + GAP)

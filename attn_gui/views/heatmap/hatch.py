@@ -116,7 +116,8 @@ class HatchItem(QGraphicsItem):
 def _stencil(pixels: Indices, index: int) -> QImage:
     """Opaque where ``pixels`` are ``index``."""
     height, width = pixels.shape
-    image = QImage(np.ascontiguousarray(pixels).data, width, height, width, QImage.Format.Format_Indexed8)
+    packed = np.ascontiguousarray(pixels)  # QImage does not keep the memory alive
+    image = QImage(packed.data, width, height, width, QImage.Format.Format_Indexed8)
     image.setColorTable([0xFF000000 if k == index else 0 for k in range(256)])
     return image.convertToFormat(QImage.Format.Format_ARGB32_Premultiplied)
 

@@ -232,7 +232,8 @@ class ColumnLabels(LabelStrip):
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         if not self.upright:
-            super().write(painter, index, room)
+            # side by side they stand as low as the other panels' headings
+            super().write(painter, index, room.adjusted(0, self.height() - HEADER, 0, 0))
             return
         painter.save()
         painter.translate(room.center().x(), room.bottom() - PADDING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
@@ -18,16 +20,18 @@ class LinesItem(QGraphicsItem):
     def __init__(self) -> None:
         super().__init__()
         self._grid: Grid | None = None
+        self._ratio = 1.0
         self._colour = QColor(Qt.GlobalColor.transparent)
 
     def set_theme(self, theme: Theme) -> None:
         self._colour = theme.colour("panel")
         self.update()
 
-    def show_grid(self, grid: Grid) -> None:
-        if grid != self._grid:
+    def show_grid(self, grid: Grid, ratio: float) -> None:
+        """Lines for ``grid``, at ``ratio`` device pixels a pixel."""
+        if (grid, ratio) != (self._grid, self._ratio):
             self.prepareGeometryChange()
-            self._grid = grid
+            self._grid, self._ratio = grid, ratio
             self.setVisible(min(grid.cell_width, grid.cell_height) >= SMALLEST_CELL)
             self.update()
 
@@ -40,6 +44,10 @@ class LinesItem(QGraphicsItem):
             return
         area = grid.covered
         for i in grid.queries[1:]:
-            painter.fillRect(QRectF(area.left(), round(grid.y(i)), area.width(), 1), self._colour)
+            painter.fillRect(QRectF(area.left(), self._first(grid.y(i)), area.width(), 1), self._colour)
         for j in grid.keys[1:]:
-            painter.fillRect(QRectF(round(grid.x(j)), area.top(), 1, area.height()), self._colour)
+            painter.fillRect(QRectF(self._first(grid.x(j)), area.top(), 1, area.height()), self._colour)
+
+    def _first(self, edge: float) -> float:
+        """Where the first device pixel begins whose centre lies beyond ``edge``: the first of a cell's colour."""
+        return math.ceil(edge * self._ratio - 0.5) / self._ratio

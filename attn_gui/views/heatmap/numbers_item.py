@@ -22,6 +22,8 @@ CROWDED_DECIMALS = 2
 SMALLEST_PIXELS = 9
 SIZES_BELOW = 3
 MARGIN = 3.0
+# the part of a hatched cell that its number may cover
+ROOM_FOR_SIGNS = 0.6
 # pictures of more cells are not searched for how few decimals would do
 SEARCHED_CELLS = 1 << 16
 
@@ -141,6 +143,8 @@ class NumbersItem(QGraphicsItem):
                 x = grid.x(j) + (grid.cell_width - width) / 2
                 ink = self._inks[index]
                 if index == MASKED:
+                    if width + 4 > ROOM_FOR_SIGNS * grid.cell_width:
+                        continue  # the hatching says it
                     ink = self._masked_ink
                     space = QRectF(x - 2, baseline - metrics.ascent(), width + 4, metrics.height())
                     painter.fillRect(space, self._masked_fill)

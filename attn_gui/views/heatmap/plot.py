@@ -206,6 +206,7 @@ class Plot(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self.lines.show_grid(self.grid, self.devicePixelRatioF())
             self._draw()
             self.grid_changed.emit()
         return super().event(event)
@@ -247,7 +248,7 @@ class Plot(QWidget):
         self.flash.stop()
         self.row_labels.show_grid(grid)
         self.column_labels.show_grid(grid)
-        self.lines.show_grid(grid)
+        self.lines.show_grid(grid, self.devicePixelRatioF())
         self._draw()
         self._draw_cursor()
         self.grid_changed.emit()

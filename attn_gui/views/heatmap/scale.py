@@ -60,12 +60,14 @@ def end(value: float, decimals: int) -> str:
 
 
 def figure(value: float, decimals: int) -> str:
-    """``value`` with ``decimals`` decimals, or with an exponent where those would show nothing of it."""
-    if math.isfinite(value) and value != 0 and (round(value, decimals) == 0 or abs(value) >= LARGE):
+    """``value`` with ``decimals`` decimals, or with an exponent where those would show nothing of it; 0 is 0."""
+    if value == 0:
+        return "0"
+    if math.isfinite(value) and (round(value, decimals) == 0 or abs(value) >= LARGE):
         return shown_exponent(value)
     return shown(value, decimals)
 
 
 def shown_exponent(value: float) -> str:
-    """``value`` with an exponent: 3.1e−05."""
-    return f"{value:.{SIGNIFICANT - 1}g}".replace("-", "\N{MINUS SIGN}")
+    """``value`` with an exponent: 3.142e−05."""
+    return f"{value:.{SIGNIFICANT}g}".replace("-", "\N{MINUS SIGN}")
