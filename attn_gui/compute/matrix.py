@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn_gui.compute.masking import Mask
+from attn_gui.compute.masking import KEPT_CELLS, Mask
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.pooling import pool
 from attn_gui.model.trace import Pooling
 
-# rows looked at in one go, so that a scan of a large matrix needs little memory of its own
-ROWS = 512
+# looked at in one go, so that a scan of a large matrix needs little memory of its own
+SCAN_CELLS = KEPT_CELLS
 
 
 class DenseMatrix:
@@ -61,13 +61,19 @@ class DenseMatrix:
         if self._extent is None:
             low, high = np.inf, -np.inf
             everything = slice(0, self.shape[1])
-            for start in range(0, self.shape[0], ROWS):
-                rows = slice(start, min(start + ROWS, self.shape[0]))
+            for rows in row_blocks(self.shape):
                 allowed = None if self._mask.everything else self._mask.allowed(rows, everything)
                 least, most = _extent(self._read(rows), allowed)
                 low, high = min(low, least), max(high, most)
             self._extent = (low, high) if low <= high else (0.0, 0.0)
         return self._extent
+
+
+def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
+    """The rows of a matrix of ``shape`` in blocks of about SCAN_CELLS."""
+    step = max(1, SCAN_CELLS // shape[1])
+    for start in range(0, shape[0], step):
+        yield slice(start, min(start + step, shape[0]))
 
 
 def _extent(values: torch.Tensor, allowed: torch.Tensor | None) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attn_gui.compute.matrix import ROWS
+from attn_gui.compute.matrix import row_blocks
 from attn_gui.model.answers import Sum
 from attn_gui.model.asks import SumAsk
 from attn_gui.model.trace import Head, Trace
@@ -17,8 +17,8 @@ def read_sum(trace: Trace, ask: SumAsk, head: Head) -> Sum:
     queries = np.array(sorted(i for i in ask.queries if i < n_q), dtype=np.intp)
     keys = [j for j in ask.keys if j < n_k]
     total, masked = 0.0, 0
-    for start in range(0, n_q, ROWS):
-        rows = queries[(queries >= start) & (queries < start + ROWS)]
+    for block in row_blocks(matrix.shape):
+        rows = queries[(queries >= block.start) & (queries < block.stop)]
         if not rows.size:
             continue
         window = slice(int(rows[0]), int(rows[-1]) + 1), slice(0, n_k)

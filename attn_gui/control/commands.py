@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QUndoCommand
@@ -14,23 +16,49 @@ if TYPE_CHECKING:
 MERGEABLE = 1
 
 
+@dataclass(frozen=True)
+class Step:
+    """What a command holds, to be kept when Qt's stack is made anew."""
+
+    label: str
+    before: Session
+    after: Session
+    merge: str | None
+    departure: bool
+    origin: Path | None
+
+    @classmethod
+    def of(cls, command: ChangeSession) -> Step:
+        c = command
+        return cls(c.text(), c.before, c.after, c.merge, c.departure, c.origin)
+
+
 class ChangeSession(QUndoCommand):
     """From one session to the next.
 
-    Both are values that share every array that the change left alone, so what a command keeps is the change.
+    Both are values that share every array that the change left alone, so what a command keeps is the change. A
+    ``departure`` leaves the file that the document was in, which undoing comes back to.
     """
 
-    def __init__(self, document: Document, label: str, after: Session, merge: str | None = None) -> None:
+    def __init__(
+        self, document: Document, label: str, after: Session, merge: str | None = None, *, departure: bool = False
+    ) -> None:
         super().__init__(label)
+        self.origin: Path | None = document.path
+        self.departure = departure
         self._document = document
         self.before = document.session
         self.after = after
         self.merge = merge
 
     def redo(self) -> None:
+        if self.departure:
+            self._document._move_to(None)
         self._document._show(self.after)
 
     def undo(self) -> None:
+        if self.departure:
+            self._document._move_to(self.origin)
         self._document._show(self.before)
 
     def id(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtGui import QUndoStack
 
-from attn_gui.control.commands import ChangeSession
+from attn_gui.control.commands import ChangeSession, Step
 from attn_gui.control.feed import Feed
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
@@ -63,9 +63,21 @@ class Document(QObject):
         """Put ``named`` in place of the current experiment, as one undo step."""
         self.apply_session(label, self.session.with_current(named))
 
+    def depart(self, label: str, named: NamedExperiment) -> None:
+        """Go on with ``named`` as a document of no file yet, as one undo step.
+
+        What was unsaved stays so; where nothing was, there is nothing to save yet.
+        """
+        dirty = self.dirty
+        self._push(ChangeSession(self, label, self.session.with_current(named), departure=True))
+        if not dirty:
+            self.undo_stack.setClean()
+
     def apply_session(self, label: str, session: Session, merge: str | None = None) -> None:
         """Make ``session`` the current one, as one undo step."""
-        command = ChangeSession(self, label, session, merge)
+        self._push(ChangeSession(self, label, session, merge))
+
+    def _push(self, command: ChangeSession) -> None:
         self._undo_bytes += command.cost()
         self.undo_stack.push(command)
         if self._undo_bytes > UNDO_BYTES:
@@ -101,6 +113,11 @@ class Document(QObject):
     def recompute(self) -> None:
         self._compute()
 
+    def _move_to(self, path: Path | None) -> None:
+        if path != self.path:
+            self.path = path
+            self.path_changed.emit()
+
     def _show(self, session: Session, keep_view: bool = True) -> None:
         before = self.session
         self.session = replace(session, view=before.view) if keep_view else session
@@ -124,25 +141,24 @@ class Document(QObject):
         while first > 0 and sum(costs[first - 1 :]) <= UNDO_BYTES // 2:
             first -= 1
         self._undo_bytes = sum(costs[first:])
-        steps = [(c.text(), c.before, c.after, c.merge) for c in commands[first:]]
-        self._rebuild(steps, stack.cleanIndex() - first)
+        self._rebuild([Step.of(command) for command in commands[first:]], stack.cleanIndex() - first)
 
-    def _rebuild(self, steps: list[tuple[str, Session, Session, str | None]], clean: int) -> None:
+    def _rebuild(self, steps: list[Step], clean: int) -> None:
         """Make ``steps`` the whole history, with the file's state at index ``clean`` of it. Nobody need know."""
-        stack, now = self.undo_stack, self.session
+        stack, now, path = self.undo_stack, self.session, self.path
         started, self._started = self._started, False
         quiet = QSignalBlocker(self), QSignalBlocker(stack)
         stack.clear()
         if clean != 0:
             stack.resetClean()
-        for index, (label, before, after, merge) in enumerate(steps, start=1):
-            self.session = before
-            command = ChangeSession(self, label, after)
+        for index, step in enumerate(steps, start=1):
+            self.session, self.path = step.before, step.origin
+            command = ChangeSession(self, step.label, step.after, departure=step.departure)
             stack.push(command)
-            command.merge = merge  # not earlier: two steps that a save kept apart would become one
+            command.merge = step.merge  # not earlier: two steps that a save kept apart would become one
             if index == clean:
                 stack.setClean()
         for blocker in quiet:
             blocker.unblock()
-        self.session = now
+        self.session, self.path = now, path
         self._started = started

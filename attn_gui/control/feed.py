@@ -17,12 +17,15 @@ PATIENCE_S = 0.2
 
 TRACE = "trace"
 
+# by slot, with the asks that they answer
+Answers = dict[str, tuple[Ask, Any]]
+
 
 class Feed(QObject):
     """Has experiments traced, latest wins, and answers the views' asks along with each trace.
 
     A view keeps an ask in a slot of its own name; the answer comes by ``answered`` each time there is a new trace or
-    the ask has changed. ``traced`` comes first.
+    the ask has changed. ``traced`` comes first, then the pictures, then, a moment later, everything else.
     """
 
     traced = Signal(object)
@@ -84,10 +87,11 @@ class Feed(QObject):
             return
         (experiment, device), self._wanted = self._wanted, None
         self._submitted = time.monotonic()
-        asks = dict(self._asks)
+        # the eye is on the heatmaps: they are drawn before the rest is even worked out
+        pictures = {slot: ask for slot, ask in self._asks.items() if isinstance(ask, PictureAsk)}
         self._worker.submit(
             TRACE,
-            lambda: _trace(experiment, device, asks),
+            lambda: _trace(experiment, device, pictures),
             Priority.TRACE,
             self._on_trace,
             self._on_failure,
@@ -103,24 +107,33 @@ class Feed(QObject):
         self.progressed.emit(part)
         self._supersede()
 
-    def _on_trace(self, result: tuple[Trace, dict[str, tuple[Ask, Any]]]) -> None:
-        self.trace, answers = result
-        self.traced.emit(self.trace)
-        for slot, (ask, answer) in answers.items():
-            current = self._asks.get(slot)
-            if current == ask:
-                self._worker.cancel(slot)
-                self.answered.emit(slot, answer)
-        for slot in self._asks.keys() - answers.keys():
-            self._ask_again(slot)
-        for slot, (ask, _) in answers.items():
-            if slot in self._asks and self._asks[slot] != ask:
-                self._ask_again(slot)
+    def _on_trace(self, result: tuple[Trace, Answers]) -> None:
+        trace, pictures = result
+        self.trace = trace
+        for slot in self._asks:
+            self._worker.cancel(slot)  # an answer about the trace before
+        self.traced.emit(trace)
+        self._tell(pictures)
+        if self.busy:  # what was traced has led to another edit
+            return
+        rest = {
+            slot: ask
+            for slot, ask in self._asks.items()
+            if pictures.get(slot, (None, None))[0] != ask and not self._worker.running(slot)
+        }
+        self._worker.submit(
+            TRACE, lambda: _answers(trace, rest), Priority.TRACE, self._on_answers, self._on_failure, self._on_progress
+        )
+
+    def _on_answers(self, answers: Answers) -> None:
+        self._tell(answers)
         self._go_on()
 
-    def _ask_again(self, slot: str) -> None:
-        ask = self._asks.pop(slot)
-        self.ask(slot, ask)
+    def _tell(self, answers: Answers) -> None:
+        for slot, (ask, answer) in answers.items():
+            if self._asks.get(slot) == ask:
+                self._worker.cancel(slot)
+                self.answered.emit(slot, answer)
 
     def _on_answer(self, slot: str, trace: Trace, answer: Any) -> None:
         if trace is self.trace:
@@ -139,19 +152,23 @@ class Feed(QObject):
 
 def _trace(experiment: Experiment, device: str, asks: dict[str, Ask]) -> Steps:
     # imported here, in the worker: the first paint does not wait for torch
-    from attn_gui.compute.answers import answer
     from attn_gui.compute.trace import trace_steps
 
     trace = yield from trace_steps(experiment, device)
-    answers: dict[str, tuple[Ask, Any]] = {}
+    return trace, (yield from _answers(trace, asks))
+
+
+def _answers(trace: Trace, asks: dict[str, Ask]) -> Steps:
+    from attn_gui.compute.answers import answer
+
+    answers: Answers = {}
     found: dict[Ask, Any] = {}  # several views may ask the same
-    # pictures first: the eye is on them, and a heatmap repaints as soon as it is answered
-    for slot, ask in sorted(asks.items(), key=lambda item: not isinstance(item[1], PictureAsk)):
+    for slot, ask in asks.items():
         if ask not in found:
             found[ask] = answer(trace, ask)
             yield 1.0
         answers[slot] = (ask, found[ask])
-    return trace, answers
+    return answers
 
 
 def _answer(trace: Trace, ask: Ask) -> Steps:

@@ -11,6 +11,8 @@ LOWEST_ROW = 20
 HIGHEST_ROW = 72
 TALLEST_ROW = 112
 TABLE_ROW = 24
+# so few rows are scrolled rather than made too low to read
+FEW_ROWS = 24
 
 
 class Bands(QObject):
@@ -43,7 +45,7 @@ class Bands(QObject):
 
     @property
     def fitted(self) -> bool:
-        """Whether everything is in sight and stays so when the panel grows."""
+        """Whether rows are as the height of the panel has them, and follow it."""
         return self._fitted
 
     @property
@@ -82,8 +84,9 @@ class Bands(QObject):
         return self.count * self._highest
 
     def fit(self) -> None:
-        """Bring every row into sight."""
+        """Bring every row into sight, or the first of few that are too many for the height."""
         self._fitted = True
+        self.top = 0.0
         self._settle()
 
     def show_rows(self, top: float, bottom: float) -> None:
@@ -99,16 +102,17 @@ class Bands(QObject):
 
     def scroll(self, top: float) -> None:
         """Move so that row ``top`` is the first in sight."""
-        if not self._fitted:
-            self._set(top, self.pitch)
+        self._set(top, self.pitch)
 
     def _fit_pitch(self) -> float:
         whole = self.height // self.count
-        return float(min(self._highest, whole)) if whole >= LOWEST_ROW else self.height / self.count
+        if whole < LOWEST_ROW and self.count > FEW_ROWS:
+            return self.height / self.count
+        return float(max(LOWEST_ROW, min(self._highest, whole)))
 
     def _settle(self) -> None:
         if self._fitted:
-            self._set(0.0, self._fit_pitch(), force=True)
+            self._set(self.top, self._fit_pitch(), force=True)
         else:
             self._set(self.top, self.pitch, force=True)
 

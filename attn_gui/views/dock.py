@@ -17,6 +17,8 @@ class Dock(QDockWidget):
         self.visibilityChanged.connect(self._fill)
         action = self.toggleViewAction()
         action.setStatusTip(f"Show or hide {title.lower()}")
+        # drawers that share a place lie one on another: what was asked for comes to the front
+        action.triggered.connect(lambda shown: self.raise_() if shown else None)
 
     def _fill(self, visible: bool) -> None:
         if visible and self._make is not None:

@@ -70,7 +70,7 @@ class Formula(QSplitter):
         # many keys need the room more than many dimensions, which scroll
         crowded = e.n_k > CROWDED
         left = min(max(256, 136 + 56 * e.d_model), int(whole * (0.22 if crowded else 0.30)))
-        right = min(max(168, 40 + 64 * d_out), int(whole * (0.13 if crowded else 0.20)))
+        right = min(max(168, 40 + 64 * d_out), max(int(whole * (0.13 if crowded else 0.20)), 40 + 64 * min(d_out, 3)))
         middle = (whole - left - right - SUMS) // 2
         self.setSizes([left, middle, middle + SUMS, right])
         self._context.bands.set_cell_width((middle - BESIDE_CELLS) // e.n_k)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication
 
 from attn_gui.control.settings import Settings
+from attn_gui.paths import resource
 from attn_gui.views.theme import LIGHT, THEMES, Theme
 
 ROLES = {
@@ -75,6 +76,9 @@ def number_font(points: float | None = None) -> QFont:
 _OUTLINES = """
     QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 4px 8px; }}
     QSpinBox {{ padding: 4px 20px 4px 8px; }}
+    QSpinBox::up-arrow {{ image: url({up}); width: 8px; height: 8px; }}
+    QSpinBox::down-arrow, QComboBox::down-arrow {{ image: url({down}); width: 8px; height: 8px; }}
+    QSpinBox::up-button, QSpinBox::down-button, QComboBox::drop-down {{ border: none; width: 16px; }}
     QToolButton:checked, QPushButton:checked {{ background: {band}; border: 2px solid {accent}; }}
     QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPushButton:focus, QToolButton:focus {{
         border: 2px solid {accent};
@@ -93,10 +97,16 @@ _OUTLINES = """
 
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    outlines = _OUTLINES.format(line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted)
+    up, down = (resource(f"icons/{name}-on-dark.svg").as_posix() for name in ("up", "down"))
+    outlines = _OUTLINES.format(
+        line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted, up=up, down=down
+    )
     return (outlines if theme.name == "contrast" else "") + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}
+    QToolButton:checked {{
+        background: {theme.band}; border: 1px solid {theme.accent}; border-radius: 4px; padding: 3px 6px;
+    }}
     QFrame#panel {{ background: {theme.panel}; border: {width}px solid {theme.line}; border-radius: 6px; }}
     QLabel#muted {{ color: {theme.muted}; }}
     QLabel#error {{ color: {theme.error}; }}

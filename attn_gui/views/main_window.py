@@ -104,7 +104,8 @@ class MainWindow(QMainWindow):
         except FileError as error:
             self.context.notices.error(str(error), "example")
             return
-        self.context.document.apply_named(f"Example: {named.name}", named)
+        self.context.selection.set_painting(False)
+        self.context.document.depart(f"Example: {named.name}", named)
 
     def new_session(self) -> None:
         """Start anew on the Karina example, after asking about unsaved work."""
@@ -118,7 +119,8 @@ class MainWindow(QMainWindow):
             return True
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setText(f"Save the changes to “{document.session.named.name}”?")
+        name = document.path.name if document.path is not None else document.session.named.name
+        box.setText(f"Save the changes to “{name}”?")
         box.setInformativeText("They are lost otherwise.")
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)

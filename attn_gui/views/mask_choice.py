@@ -69,8 +69,10 @@ class MaskChoice(QWidget):
     def _refresh(self) -> None:
         e = self._context.document.experiment
         rule, painting = e.rule, self._context.selection.painting
-        custom = rule.kind == "none" and (painting or bool(e.painted))
-        self.kind.setCurrentIndex(self.kind.findData(CUSTOM if custom else rule.kind))
+        custom = painting or bool(e.painted)
+        place = self.kind.findData(CUSTOM)
+        self.kind.setItemText(place, "Custom" if rule.kind == "none" or not custom else f"{rule.title} + custom")
+        self.kind.setCurrentIndex(place if custom else self.kind.findData(rule.kind))
         sliding = isinstance(rule, SlidingWindow)
         if isinstance(rule, SlidingWindow):
             with QSignalBlocker(self.window_size), QSignalBlocker(self.two_sided):
@@ -89,7 +91,7 @@ class MaskChoice(QWidget):
         kind = self.kind.itemData(index)
         if kind == CUSTOM:
             self._context.selection.set_painting(True)
-            self._apply(MaskRule(), "Mask: custom")
+            self._refresh()
             return
         self._context.selection.set_painting(False)
         rule = next(rule for rule in RULES if rule.kind == kind)

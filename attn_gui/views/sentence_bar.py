@@ -12,12 +12,12 @@ from attn_gui.model.answers import Row
 from attn_gui.model.asks import RowAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.context import Context
-from attn_gui.views.elided_label import ElidedLabel
 from attn_gui.views.figures import percent
 
 SLOT = "sentence"
 # as many keys as one reads in a line; of more, the largest
 SHOWN_KEYS = 8
+NOTE_LINES = 2
 
 
 class SentenceBar(QWidget):
@@ -33,8 +33,12 @@ class SentenceBar(QWidget):
         font = self.sentence.font()
         font.setPointSizeF(font.pointSizeF() * 1.2)
         self.sentence.setFont(font)
-        self.note = ElidedLabel()
+        self.note = QLabel()
         self.note.setObjectName("muted")
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note.setWordWrap(True)
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.note.setMaximumHeight(NOTE_LINES * self.note.fontMetrics().lineSpacing())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 0, 4, 0)
         layout.setSpacing(4)
@@ -71,11 +75,16 @@ class SentenceBar(QWidget):
         note = self._context.document.session.named.note
         self.note.setVisible(bool(note))
         self.note.setText(note)
+        self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
         self.note.setAccessibleName(note)
 
 
 def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple[str, str]:
-    """The sentence in plain text and in rich text with the largest weight in ``accent``."""
+    """The sentence in plain text and in rich text with the largest weights in ``accent``.
+
+    Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it.
+    """
+    tokens = experiment.keys.tokens
     query = experiment.tokens.tokens[row.i]
     start = ""
     if experiment.heads > 1:
@@ -84,23 +93,23 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
         words = f"{start}“{query}” may look at nothing: the mask forbids every key."
         return words, escape(words)
     candidates = np.flatnonzero(row.allowed)
-    order = candidates[np.argsort(-row.N[candidates], kind="stable")]
-    chosen = sorted(order[:SHOWN_KEYS].tolist())
-    if len(candidates) > SHOWN_KEYS:
-        chosen = order[:SHOWN_KEYS].tolist()
-    names = [experiment.keys.tokens[j] for j in chosen]
-    shares = [percent(float(row.N[j])) for j in chosen]
-    plain = ", ".join(f"{name} {share}" for name, share in zip(names, shares, strict=True))
-    pieces = []
-    for j, name, share in zip(chosen, names, map(escape, shares), strict=True):
-        largest = row.N[j] >= row.N[order[0]] * (1 - 1e-6)
-        figure = f"<b style='color:{accent}'>{share}</b>" if largest else share
-        pieces.append(f"{escape(name)}&nbsp;{figure}")
-    rich = "&nbsp;&nbsp; ".join(pieces)
-    rest = len(candidates) - len(chosen)
+    largest_first = candidates[np.argsort(-row.N[candidates], kind="stable")].tolist()
+    # a single one left over would be hidden to save no room
+    few = len(largest_first) <= SHOWN_KEYS + 1
+    chosen = sorted(largest_first) if few else largest_first[:SHOWN_KEYS]
+    top = row.N[largest_first[0]] * (1 - 1e-6)
+    plain, rich = [], []
+    for j in chosen:
+        share = percent(float(row.N[j]))
+        name = tokens[j] if tokens[j].isalpha() else f"“{tokens[j]}”"
+        place = str(j + 1) if tokens.count(tokens[j]) > 1 else ""
+        figure = f"<b style='color:{accent}'>{escape(share)}</b>" if row.N[j] >= top else escape(share)
+        plain.append(f"{name} {f'({place}) ' if place else ''}{share}")
+        rich.append(f"{escape(name)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
+    rest = len(largest_first) - len(chosen)
     if rest:
         left = percent(max(0.0, row.total - float(sum(row.N[j] for j in chosen))))
-        plain += f", {rest:,} others {left}"
-        rich += f"&nbsp;&nbsp; <span style='color:{muted}'>{rest:,} others {escape(left)}</span>"
+        plain.append(f"{rest:,} others {left}")
+        rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
     head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "
-    return f"{start}“{query}” looks at {plain}.", head + rich
+    return f"{start}“{query}” looks at {', '.join(plain)}.", head + "&nbsp;&nbsp; ".join(rich)

@@ -7,8 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QPaintEvent, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
@@ -16,6 +25,8 @@ from attn_gui.model.reshape import head_choices, with_heads, with_variant
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
 from attn_gui.views.mask_choice import MaskChoice
+
+EXAMPLE_WIDTH = 264
 
 Choice = tuple[Any, str, str | None]  # value, text, reason why it cannot be had
 
@@ -46,6 +57,19 @@ class Dropdown(QComboBox):
         self.setCurrentIndex(next((k for k, choice in enumerate(self._choices) if choice[0] == current), -1))
 
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # Qt cuts a text that is too long through the middle of a letter
+        painter = QStylePainter(self)
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        style = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, style, self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        text = self.currentText() or self.placeholderText()
+        option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width() - 4)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
 class HeadDropdown(Dropdown):
     """Shows the bare count when closed, with room for a count and not for the reasons."""
 
@@ -70,8 +94,7 @@ class TopBar(QWidget):
         self._context = context
         self._examples = list(examples)
         self.example = Dropdown("Example")
-        self.example.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.example.setMinimumContentsLength(16)
+        self.example.setFixedWidth(EXAMPLE_WIDTH)
         self.variant = Dropdown("Variant")
         self.heads = HeadDropdown()
         self.masking = MaskChoice(context)

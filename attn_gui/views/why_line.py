@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from attn_gui.model.answers import Reading
 from attn_gui.model.asks import CellAsk
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.figures import common_decimals, shown
 
@@ -18,6 +19,8 @@ SLOT = "why"
 # terms of q . k written out; of longer vectors the largest ones
 SHOWN_TERMS = 4
 SHOWN_HEADS = 8
+# what is rounded to less than the decimals shown is said to be
+WIDE = (Precision.FLOAT64, Precision.FLOAT32)
 
 
 class WhyLine(QFrame):
@@ -80,7 +83,7 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
         return shown(value, decimals)
 
     query, key = experiment.tokens.tokens[reading.i], experiment.keys.tokens[reading.j]
-    steps = [number(reading.N), f"“{query}” → “{key}”"]
+    steps = [number(reading.N) if reading.N != 0 else "0", f"“{query}” → “{key}”"]
     if reading.head == "mean":
         heads = [number(float(weight)) for weight in reading.each_head[:SHOWN_HEADS]]
         more = len(reading.each_head) - len(heads)
@@ -100,7 +103,8 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
         steps.append(f"exp(it − row maximum {number(reading.shift)}) = {number(reading.exponential)}")
     else:
         steps.append(f"exp = {number(reading.exponential)}")
-    steps.append(f"÷ {number(reading.total)}, the row's sum = {number(reading.N)}")
+    rounded = "" if experiment.precision in WIDE else f" in {experiment.precision}"
+    steps.append(f"÷ {number(reading.total)} (the row's sum) = {number(reading.N)}{rounded}")
     return steps
 
 

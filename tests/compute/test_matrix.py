@@ -152,7 +152,7 @@ def test_the_extent_of_a_large_matrix_is_that_of_all_its_parts(n_q: int, n_k: in
         return torch.tensor(values)[rows]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attn_gui.compute.matrix.ROWS", 7)
+        patch.setattr("attn_gui.compute.matrix.SCAN_CELLS", 7 * n_k)
         matrix = DenseMatrix((n_q, n_k), read, FlagMask(None), None)  # type: ignore[arg-type]
         assert matrix.extent() == (float(values.min()), float(values.max()))
     assert max(asked) <= 7

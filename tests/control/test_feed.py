@@ -355,6 +355,7 @@ def test_after_a_failure_the_edit_that_waited_is_traced(
 
 def test_progress_is_told(watched: Watched, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_gui.compute.dense.BLOCK_CELLS", 5)
+    monkeypatch.setattr("attn_gui.control.worker.PROGRESS_S", 0.0)
     parts: list[float] = []
     watched.feed.progressed.connect(parts.append)
     watched.feed.compute(E, "cpu")

@@ -30,6 +30,17 @@ def test_rows_grow_with_wide_cells_within_limits() -> None:
     assert few.natural_height == 5 * TALLEST_ROW
 
 
+def test_few_rows_too_many_for_the_height_are_scrolled_not_squeezed() -> None:
+    few = bands(11, 75)
+    assert few.aligned and few.pitch == LOWEST_ROW
+    few.scroll(5)
+    assert few.top == 5
+    few.set_height(75 + 8)
+    assert few.top == 5, "a little more height does not lose the place"
+    few.set_height(11 * 40)
+    assert few.visible[0] == 0
+
+
 def test_many_rows_fill_the_height_exactly() -> None:
     many = bands(1000, 400)
     assert not many.aligned

@@ -64,7 +64,10 @@ def test_the_sentence_leaves_out_masked_keys_and_sums_up_many(
     context.selection.set_cell(7, 1)
     wait_traced()
     qtbot.waitUntil(lambda: "In head 1, “it” looks at animal" in bar.sentence.accessibleName())
-    assert re.search(r"3 others \d+%\.$", bar.sentence.accessibleName())
+    spoken = bar.sentence.accessibleName()
+    assert re.search(r"3 others \d+%\.$", spoken)
+    assert "the (1) " in spoken and "the (5) " in spoken, "names that occur twice have their place behind them"
+    assert "“didn't” " in spoken, "what is no plain word stands in quotes"
 
 
 def test_why_shows_the_arithmetic_of_the_cell(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:
@@ -77,7 +80,7 @@ def test_why_shows_the_arithmetic_of_the_cell(context: Context, qtbot: QtBot, wa
     assert "q·k = 0×1 + 1×1 = 1" in text
     assert "÷ √2 = 0.7071" in text
     assert f"exp = {math.exp(1 / math.sqrt(2)):.4f}" in text
-    assert f"÷ {total:.4f}, the row's sum = {math.exp(1 / math.sqrt(2)) / total:.4f}" in text
+    assert f"÷ {total:.4f} (the row's sum) = {math.exp(1 / math.sqrt(2)) / total:.4f}" in text
 
 
 def test_why_of_a_masked_cell_says_so_and_what_the_score_would_be(
