@@ -173,6 +173,7 @@ def test_has_every_field_of_the_format(name: str) -> None:
         "version",
         "name",
         "note",
+        "focus",
         "variant",
         "heads",
         "kv_heads",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -78,7 +79,7 @@ class Feed(QObject):
                 slot,
                 lambda: _answer(trace, ask),
                 Priority.ASK,
-                lambda a: self._on_answer(slot, trace, a),
+                partial(self.answered.emit, slot),
                 self.failed.emit,
             )
 
@@ -134,10 +135,6 @@ class Feed(QObject):
             if self._asks.get(slot) == ask:
                 self._worker.cancel(slot)
                 self.answered.emit(slot, answer)
-
-    def _on_answer(self, slot: str, trace: Trace, answer: Any) -> None:
-        if trace is self.trace:
-            self.answered.emit(slot, answer)
 
     def _on_failure(self, error: BaseException) -> None:
         self.failed.emit(error)

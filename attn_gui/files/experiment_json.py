@@ -53,6 +53,7 @@ def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
         "version": VERSION,
         "name": named.name,
         "note": named.note,
+        "focus": None if named.focus is None else list(named.focus),
         "variant": e.variant.value,
         "heads": e.heads,
         "kv_heads": e.kv_heads,
@@ -114,7 +115,7 @@ def from_place(place: Place) -> NamedExperiment:
     """The experiment that stands at ``place``; raises FileError naming the place of what is wrong."""
     check_version(place, FORMAT, VERSION)
     required = ("format", "version", "name", "variant", "tokens", "source")
-    optional = ("note", "heads", "kv_heads", "precision", "context", "mask", "scoring")
+    optional = ("note", "focus", "heads", "kv_heads", "precision", "context", "mask", "scoring")
     at = place.keys(required, optional)
     fields: dict[str, Any] = {"variant": Variant(at["variant"].one_of(*Variant))}
     fields["heads"] = at["heads"].whole() if "heads" in at else 1
@@ -130,11 +131,19 @@ def from_place(place: Place) -> NamedExperiment:
     if "scoring" in at:
         fields["scoring"] = _scoring(at["scoring"])
     fields["source"] = _source(at["source"], tokens, fields)
+    note = at["note"].text() if "note" in at else ""
+    focus = _focus(at["focus"]) if "focus" in at and at["focus"].value is not None else None
     try:
-        experiment = Experiment(tokens, **fields)
+        return NamedExperiment(at["name"].text(), Experiment(tokens, **fields), note, focus)
     except ExperimentError as error:
         raise place.refused(error) from error
-    return NamedExperiment(at["name"].text(), experiment, at["note"].text() if "note" in at else "")
+
+
+def _focus(place: Place) -> tuple[int, int, int]:
+    places = [at.whole() for at in place.elements()]
+    if len(places) != 3:
+        place.refuse("[head, query, key], counted from 0")
+    return places[0], places[1], places[2]
 
 
 def _sequence(place: Place) -> TokenSequence:

@@ -14,11 +14,20 @@ from attn_gui.model.experiment import Experiment
 
 @dataclass(frozen=True, eq=False)
 class NamedExperiment:
-    """An experiment with the name and the note that a person reads."""
+    """An experiment with the name and the note that a person reads.
+
+    focus: (head, query, key) that the note speaks of, which is selected when the experiment is opened.
+    """
 
     name: str
     experiment: Experiment
     note: str = ""
+    focus: tuple[int, int, int] | None = None
+
+    def __post_init__(self) -> None:
+        e = self.experiment
+        if not _lies_within(self.focus, e):
+            raise ExperimentError("focus", f"a head, a query and a key of {e.heads} x {e.n_q} x {e.n_k}", str(self.focus))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +60,16 @@ class Session:
 
     def with_experiment(self, experiment: Experiment) -> Session:
         """With the current experiment's value replaced and its name and note kept."""
-        return self.with_current(replace(self.named, experiment=experiment))
+        named = self.named
+        focus = named.focus if _lies_within(named.focus, experiment) else None
+        return self.with_current(NamedExperiment(named.name, experiment, named.note, focus))
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds, for accounting of memory."""
         for named in self.experiments:
             yield from named.experiment.arrays()
+
+
+def _lies_within(focus: tuple[int, int, int] | None, experiment: Experiment) -> bool:
+    counts = (experiment.heads, experiment.n_q, experiment.n_k)
+    return focus is None or all(0 <= place < count for place, count in zip(focus, counts, strict=True))

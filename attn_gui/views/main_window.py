@@ -94,7 +94,9 @@ class MainWindow(QMainWindow):
         context.document.changed.connect(lambda before, after: self._refresh(after))
         context.document.undo_stack.cleanChanged.connect(lambda clean: self.setWindowModified(not clean))
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
+        services.storage.opened.connect(lambda path: self._look_where_told())
         self._refresh(context.document.session)
+        self._look_where_told()
         self._restore()
 
     def open_example(self, name: str) -> None:
@@ -106,11 +108,20 @@ class MainWindow(QMainWindow):
             return
         self.context.selection.set_painting(False)
         self.context.document.depart(f"Example: {named.name}", named)
+        self._look_where_told()
 
     def new_session(self) -> None:
         """Start anew on the Karina example, after asking about unsaved work."""
         if self.may_discard():
             self.context.document.open(Session((examples.load(examples.names()[0]),)), None)
+            self._look_where_told()
+
+    def _look_where_told(self) -> None:
+        """Select what the note of the experiment speaks of."""
+        focus = self.context.document.session.named.focus
+        if focus is not None:
+            self.context.selection.set_head(focus[0])
+            self.context.selection.set_cell(focus[1], focus[2])
 
     def may_discard(self) -> bool:
         """Whether unsaved work is saved, or may go."""

@@ -227,6 +227,24 @@ def test_asks_are_answered_while_a_trace_runs(watched: Watched, qtbot: QtBot, mo
     assert [e for _, _, e in watched.answers] == [E, long]
 
 
+def test_an_ask_that_changes_while_a_trace_runs_is_answered_again(
+    watched: Watched, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = watched.feed
+    feed.ask("cell", CellAsk(0, 0, 0))
+    feed.compute(E, "cpu")
+    until(qtbot, lambda: not watched.worker.busy)
+    long = edited(5)
+    stopped = Stopped(monkeypatch, long)
+    feed.compute(long, "cpu")
+    assert stopped.started.wait(WAIT)
+    feed.ask("cell", CellAsk(0, 2, 2))
+    until(qtbot, lambda: len(watched.of("cell")) == 2)
+    stopped.open.set()
+    until(qtbot, lambda: not watched.worker.busy)
+    assert [(reading.i, e) for _, reading, e in watched.answers] == [(0, E), (2, E), (2, long)]
+
+
 def test_no_answer_of_an_older_trace_comes_after_a_newer_one(watched: Watched, qtbot: QtBot) -> None:
     """Tokens come and go while asks change: every answer is of the trace that is shown then, and the last is right."""
     feed = watched.feed
@@ -317,7 +335,7 @@ def test_running_out_of_memory_half_way_keeps_the_last_trace(
     until(qtbot, lambda: not feed.busy)
     shown = feed.trace
 
-    def fail(*arguments: Any) -> None:
+    def fail(*arguments: Any, **options: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     with monkeypatch.context() as patch:

@@ -79,7 +79,9 @@ def experiments(draw: st.DrawFn) -> Experiment:
 
 @st.composite
 def named_experiments(draw: st.DrawFn) -> NamedExperiment:
-    return NamedExperiment(draw(st.text(max_size=8)), draw(experiments()), draw(st.text(max_size=8)))
+    e = draw(experiments())
+    places = st.tuples(*(st.integers(0, count - 1) for count in (e.heads, e.n_q, e.n_k)))
+    return NamedExperiment(draw(st.text(max_size=8)), e, draw(st.text(max_size=8)), draw(st.none() | places))
 
 
 @st.composite

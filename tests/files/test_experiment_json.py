@@ -64,6 +64,14 @@ def test_every_field_of_an_experiment_is_stored() -> None:
     assert {field.name for field in fields(TokenSequence)} == {"tokens", "embeddings", "dimensions", "columns"}
 
 
+@pytest.mark.parametrize("focus", [[0, 0], [0, 0, 99], [-1, 0, 0], ["0", 0, 0], 3])
+def test_a_focus_that_points_nowhere_is_refused(focus: object) -> None:
+    plain = karina()
+    plain["focus"] = focus
+    with pytest.raises(FileError, match="focus"):
+        of_text(dumps(plain))
+
+
 def test_the_text_has_a_matrix_row_per_line() -> None:
     lines = dumps(karina()).decode().splitlines()
     assert "      [0.5, 1.0]" in lines

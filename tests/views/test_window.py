@@ -198,6 +198,24 @@ def test_switching_examples_and_back_keeps_everything_undoable(window: MainWindo
     assert document.session.named.name == "Karina"
 
 
+def test_an_example_opens_on_what_its_note_speaks_of_and_leaves_the_open_file_alone(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    document, path = window.context.document, tmp_path / "lesson.attn"
+    type_in(qtbot, window.formula.tokens.table, 0, 1, "7")
+    assert window.services.storage.save_and_wait(path)
+    window.context.selection.set_painting(True)
+    window.open_example("animal")
+    tokens, selection = document.experiment.tokens.tokens, window.context.selection
+    assert (tokens[selection.query], tokens[selection.key]) == ("it", "animal")
+    assert document.path is None and not document.dirty and not selection.painting
+    document.undo_stack.undo()
+    assert document.path == path
+    assert document.experiment.tokens.embeddings[0, 0] == 7
+    document.undo_stack.redo()
+    assert document.path is None
+
+
 def test_every_action_is_in_a_menu_and_every_control_has_a_name(window: MainWindow) -> None:
     nameless = []
     for kind in (QAbstractButton, QComboBox, QAbstractSpinBox, QAbstractItemView):
