@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+FIRST_HEIGHT = 240
 
 
 class Dock(QDockWidget):
@@ -14,13 +17,22 @@ class Dock(QDockWidget):
         super().__init__(title, window)
         self.setObjectName(name)
         self._make: Callable[[], QWidget] | None = make
+        self._window = window
         self.visibilityChanged.connect(self._fill)
         action = self.toggleViewAction()
         action.setStatusTip(f"Show or hide {title.lower()}")
-        # drawers that share a place lie one on another: what was asked for comes to the front
-        action.triggered.connect(lambda shown: self.raise_() if shown else None)
+        action.triggered.connect(self._on_asked)
 
     def _fill(self, visible: bool) -> None:
         if visible and self._make is not None:
             make, self._make = self._make, None
             self.setWidget(make())
+
+    def _on_asked(self, shown: bool) -> None:
+        if not shown:
+            return
+        fresh = self._make is not None
+        # drawers that share a place lie one on another: what was asked for comes to the front
+        self.raise_()
+        if fresh:
+            self._window.resizeDocks([self], [FIRST_HEIGHT], Qt.Orientation.Vertical)

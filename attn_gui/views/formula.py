@@ -6,6 +6,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.views.bands import HEADER, LOWEST_ROW
 from attn_gui.views.context import Context
 from attn_gui.views.head_switch import HeadSwitch
 from attn_gui.views.heatmap_panel import HeatmapPanel
@@ -15,6 +16,7 @@ from attn_gui.views.token_panel import TokenPanel
 
 GAP = 8
 CROWDED = 6
+LEAST_ROWS = 7
 # pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
 BESIDE_CELLS = 24 + 64
 SUMS = 44
@@ -78,5 +80,8 @@ class Formula(QSplitter):
 
     def _limit_height(self) -> None:
         """No taller than the rows at their highest: what is left belongs to the window, not inside the panels."""
-        natural = CHROME + self._context.bands.header + self._context.bands.natural_height
+        bands = self._context.bands
+        natural = CHROME + bands.header + bands.natural_height
+        # an open drawer leaves a few rows in sight
+        self.setMinimumHeight(CHROME + HEADER + min(bands.count, LEAST_ROWS) * LOWEST_ROW)
         self.setMaximumHeight(min(natural, QWIDGETSIZE_MAX))

@@ -72,7 +72,7 @@ def _padding(window: MainWindow) -> None:
 
 def _drawer(index: int) -> Callable[[MainWindow], None]:
     def act(window: MainWindow) -> None:
-        window.docks[index].show()
+        window.docks[index].toggleViewAction().trigger()
 
     return act
 
