@@ -27,7 +27,8 @@ class NamedExperiment:
     def __post_init__(self) -> None:
         e = self.experiment
         if not _lies_within(self.focus, e):
-            raise ExperimentError("focus", f"a head, a query and a key of {e.heads} x {e.n_q} x {e.n_k}", str(self.focus))
+            places = f"a head, a query and a key of {e.heads} x {e.n_q} x {e.n_k}"
+            raise ExperimentError("focus", places, str(self.focus))
 
 
 @dataclass(frozen=True, eq=False)
