@@ -89,7 +89,7 @@ class Feed(QObject):
         (experiment, device), self._wanted = self._wanted, None
         self._submitted = time.monotonic()
         # the eye is on the heatmaps: they are drawn before the rest is even worked out
-        pictures = {slot: ask for slot, ask in self._asks.items() if isinstance(ask, PictureAsk)}
+        pictures: dict[str, Ask] = {s: ask for s, ask in self._asks.items() if isinstance(ask, PictureAsk)}
         self._worker.submit(
             TRACE,
             lambda: _trace(experiment, device, pictures),

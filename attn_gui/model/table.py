@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from weakref import ref
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +45,7 @@ class Table:
     def __init__(self, chunks: Sequence[Floats], width: int) -> None:
         self._chunks = tuple(chunk for chunk in chunks if len(chunk))
         self._ends = tuple(accumulate(len(chunk) for chunk in self._chunks))
-        self._array: Floats | None = None
+        self._array: ref[Floats] | None = None
         self.width = width
 
     @classmethod
@@ -74,15 +75,16 @@ class Table:
         return self._chunks
 
     def array(self) -> Floats:
-        """The whole table as one read-only array, [rows, columns]; made once."""
-        if self._array is None:
-            if len(self._chunks) == 1:
-                self._array = self._chunks[0]
-            else:
-                whole = np.concatenate(self._chunks) if self._chunks else np.empty((0, self.width))
-                whole.flags.writeable = False
-                self._array = whole
-        return self._array
+        """The whole table as one read-only array, [rows, columns]."""
+        if len(self._chunks) == 1:
+            return self._chunks[0]
+        # shared while somebody holds it and no longer: an undo history keeps many tables
+        whole = None if self._array is None else self._array()
+        if whole is None:
+            whole = np.concatenate(self._chunks) if self._chunks else np.empty((0, self.width))
+            whole.flags.writeable = False
+            self._array = ref(whole)
+        return whole
 
     def rows(self, start: int, stop: int) -> Floats:
         """Rows ``start`` to ``stop``, [stop - start, columns]."""

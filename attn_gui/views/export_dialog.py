@@ -47,6 +47,8 @@ class ExportDialog(QDialog):
         self._context = context
         self._exports = exports
         self._written = Path()
+        self._fresh = False  # whether what has been written is still all there is to say
+        self._home = self._document_folder()
         self.setWindowTitle("Export")
         self.setModal(False)
         self.choices = ExportChoices(self)
@@ -64,7 +66,7 @@ class ExportDialog(QDialog):
         self.copy = QPushButton("Cop&y")
         self.copy.setToolTip("Put this stage on the clipboard as text for a spreadsheet, every number exact")
         self.export = QPushButton("&Export")
-        self.shut = QPushButton("Close")
+        self.shut = QPushButton("C&lose")
         self._lay_out()
         self._connect()
         self._on_running(exports.running)
@@ -112,7 +114,7 @@ class ExportDialog(QDialog):
     def _connect(self) -> None:
         feed, exports = self._context.feed, self._exports
         self.choices.chosen.connect(self._on_choice)
-        self.path.textChanged.connect(self._show_plan)
+        self.path.textChanged.connect(self._on_path)
         self.browse.clicked.connect(self._browse)
         self.export.clicked.connect(self._export)
         self.copy.clicked.connect(self._copy)
@@ -120,6 +122,7 @@ class ExportDialog(QDialog):
         self.shut.clicked.connect(self.close)
         self.open_folder.clicked.connect(self._open_folder)
         feed.traced.connect(self._on_trace)
+        self._context.document.path_changed.connect(self._on_file)
         feed.busy_changed.connect(self._show_plan)
         exports.running_changed.connect(self._on_running)
         exports.progressed.connect(self._on_progress)
@@ -141,6 +144,7 @@ class ExportDialog(QDialog):
             self._offer(shown)
 
     def _on_trace(self, trace: Trace) -> None:
+        self._withdraw()
         if self.isVisible():
             self._offer(trace.experiment)
 
@@ -156,6 +160,24 @@ class ExportDialog(QDialog):
         if not self._exports.running:
             self._say()
         self._suggest()
+
+    def _on_path(self) -> None:
+        self._withdraw()
+        self._show_plan()
+
+    def _on_file(self) -> None:
+        """Suggest the folder of the session that is open now, where that is another one."""
+        home = self._document_folder()
+        if home != self._home:
+            self._home = home
+            self.path.clear()
+            if self.isVisible():
+                self._suggest()
+
+    def _withdraw(self) -> None:
+        """What was written is no longer what would be."""
+        if self._fresh:
+            self._say()
 
     def _shown(self) -> Experiment | None:
         trace = self._context.feed.trace
@@ -175,14 +197,22 @@ class ExportDialog(QDialog):
 
     def _folder(self) -> Path:
         typed = Path(self.path.text()).expanduser()
-        return typed.parent if typed.is_absolute() else self._context.settings.export_folder
+        return typed.parent if typed.is_absolute() else self._first_folder()
+
+    def _first_folder(self) -> Path:
+        home = self._home
+        return home if home is not None and home.is_dir() else self._context.settings.export_folder
+
+    def _document_folder(self) -> Path | None:
+        path = self._context.document.path
+        return None if path is None else path.absolute().parent
 
     def _target(self) -> Path | None:
         """The path to write to, with an ending where a file's name has none; None while there is none."""
         text, e = self.path.text().strip(), self._shown()
         if not text or e is None:
             return None
-        path = self._context.settings.export_folder / Path(text).expanduser()
+        path = self._first_folder() / Path(text).expanduser()
         order = self.choices.order
         if path.suffix or path.name in ("", "..") or order.in_folder(e):
             return path
@@ -196,6 +226,9 @@ class ExportDialog(QDialog):
         self.copy.setEnabled(self.choices.table is not None)
         if e is None or not self.choices.what.count():
             self.plan.setText("There is nothing to export until the first result is there.")
+            return
+        if self._fresh:
+            self.plan.clear()
             return
         order = self.choices.order
         sentences = [_amount(order, e)]
@@ -249,8 +282,10 @@ class ExportDialog(QDialog):
     def _on_finished(self, path: Path) -> None:
         self._written = path if path.is_dir() else path.parent
         self._context.settings.export_folder = path.parent
-        self._say(f"{path.name} is written.")
+        folder = self.fontMetrics().elidedText(str(path.parent), Qt.TextElideMode.ElideMiddle, WIDTH // 2)
+        self._say(f"{path.name} is written to {folder}.", fresh=True)
         self.open_folder.show()
+        self._show_plan()
 
     def _on_failed(self, error: BaseException) -> None:
         what = f"{error.path.name} was not written" if isinstance(error, FileError) else "The export stopped"
@@ -265,8 +300,9 @@ class ExportDialog(QDialog):
     def _on_copy_failed(self, error: BaseException) -> None:
         self._say(error=f"Not copied: {error}")
 
-    def _say(self, outcome: str = "", error: str = "") -> None:
+    def _say(self, outcome: str = "", error: str = "", *, fresh: bool = False) -> None:
         """Say how it went, here or, while the dialog is out of sight, in the window."""
+        self._fresh = fresh
         self.outcome.setText(outcome)
         self.outcome.setVisible(bool(outcome))
         self.error.setText(error)
@@ -282,7 +318,7 @@ class ExportDialog(QDialog):
 
 def file_name_of(title: str) -> str:
     """``title`` as the name of a file or a folder on any system."""
-    return NOT_IN_NAMES.sub("-", title)[:LONGEST_NAME].strip(" .-") or "experiment"
+    return NOT_IN_NAMES.sub("-", title)[:LONGEST_NAME].strip(" .-…") or "experiment"
 
 
 def _amount(order: Order, e: Experiment) -> str:

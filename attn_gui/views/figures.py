@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MINUS = "\N{MINUS SIGN}"
+SCIENTIFIC = 1e9
 
 
 def shown(value: float, decimals: int) -> str:
-    """``value`` with ``decimals`` decimals, a true minus sign, and words for what is not a number."""
+    """``value`` with ``decimals`` decimals, a true minus sign, and words for what is not a number.
+
+    From SCIENTIFIC on in scientific notation.
+    """
     if math.isnan(value):
         return "nan"
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
-    text = f"{value:.{decimals}f}"
+    text = f"{value:.{decimals}e}" if abs(value) >= SCIENTIFIC else f"{value:.{decimals}f}"
     if text.startswith("-"):
         text = text[1:] if float(text) == 0 else MINUS + text[1:]
     return text
@@ -28,10 +32,11 @@ def common_decimals(values: ArrayLike, most: int, least: int = 1) -> int:
         return least
     finite = np.asarray(values, dtype=np.float64).ravel()
     finite = finite[np.isfinite(finite)]
-    target = finite.round(most)
-    for decimals in range(least, most):
-        if np.array_equal(finite.round(decimals), target):
-            return decimals
+    with np.errstate(over="ignore", invalid="ignore"):  # numpy scales by a power of ten before it rounds
+        target = finite.round(most)
+        for decimals in range(least, most):
+            if np.array_equal(finite.round(decimals), target, equal_nan=True):
+                return decimals
     return max(least, most)
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 if TYPE_CHECKING:
     from attn_gui.views.export_dialog import ExportDialog
     from attn_gui.views.main_window import MainWindow
+    from attn_gui.views.name_dialog import NameDialog
 
 SESSIONS = "attn_gui sessions (*.attn)"
 OPENABLE = "Sessions and experiments (*.attn *.json);;All files (*)"
@@ -24,6 +25,7 @@ class FileActions:
         self._context = window.context
         self._storage = window.services.storage
         self.dialog: ExportDialog | None = None
+        self.names: NameDialog | None = None
         keys = QKeySequence.StandardKey
         self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
         self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
@@ -31,6 +33,9 @@ class FileActions:
         self.recent.aboutToShow.connect(self._fill_recent)
         self.save = self._action("&Save", keys.Save, "Save the session", self._save)
         self.save_as = self._action("Save &as…", keys.SaveAs, "Save the session under another name", self._save_as)
+        self.describe = self._action(
+            "Na&me and note…", "", "Say what this experiment is called and shows", self._show_names
+        )
         self.export = self._action("&Export…", "Ctrl+E", "Write stages as CSV or NPZ", self._show_export)
 
     def save_and_wait(self) -> bool:
@@ -81,8 +86,10 @@ class FileActions:
             self._storage.save(path)
 
     def _ask_where(self) -> Path | None:
+        from attn_gui.views.export_dialog import file_name_of
+
         present = self._context.document.path
-        name = f"{self._context.document.session.named.name}.attn".replace("/", "-")
+        name = f"{file_name_of(self._context.document.session.named.name)}.attn"
         start = present if present is not None else self._folder() / name
         chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the session", str(start), SESSIONS)
         if not chosen:
@@ -93,6 +100,15 @@ class FileActions:
     def _folder(self) -> Path:
         recent = self._context.settings.recent
         return recent[0].parent if recent else Path.home()
+
+    def _show_names(self) -> None:
+        if self.names is None:
+            from attn_gui.views.name_dialog import NameDialog
+
+            self.names = NameDialog(self._context, self._window)
+        self.names.show()
+        self.names.raise_()
+        self.names.activateWindow()
 
     def _show_export(self) -> None:
         if self.dialog is None:

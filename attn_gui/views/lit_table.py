@@ -9,8 +9,13 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 from attn_gui.model.edits import Side
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
-from attn_gui.views.foot_scroll import thin_bars
+from attn_gui.views.foot_scroll import THICKNESS, thin_bars
 from attn_gui.views.spreadsheet import SpreadsheetView
+
+# so many columns of numbers have a place in a panel, however narrow the window
+LEAST_COLUMNS = 3
+# pixels of a panel beside its table, in the theme with the widest lines
+BESIDE = 28
 
 
 class LitTable(SpreadsheetView):
@@ -46,6 +51,15 @@ class LitTable(SpreadsheetView):
             selection.set_cell(row, min(selection.key, experiment.n_k - 1))
         else:
             selection.set_cell(min(selection.query, experiment.n_q - 1), row)
+
+    @property
+    def least_width(self) -> int:
+        """Pixels that the columns take which are to be in sight in any window."""
+        raise NotImplementedError
+
+    def keep_room(self, panel: QWidget, widths: tuple[int, int]) -> None:
+        """Keep ``panel`` wide enough for :attr:`least_width`, within ``widths``."""
+        panel.setMinimumWidth(max(widths[0], min(self.least_width + THICKNESS + BESIDE, widths[1])))
 
     def follow_selection(self) -> None:
         """Make the lit row current, unless that would lose what is being typed."""

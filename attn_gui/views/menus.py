@@ -15,7 +15,9 @@ from attn_gui.files import examples
 from attn_gui.model.masks import RULES
 from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
-from attn_gui.views.shortcuts import ShortcutsDialog
+from attn_gui.views.buttons import give_letters
+from attn_gui.views.panel_focus import PanelFocus
+from attn_gui.views.shortcuts import LISTED_AS, ShortcutsDialog
 
 if TYPE_CHECKING:
     from attn_gui.views.main_window import MainWindow
@@ -29,6 +31,10 @@ class Menus:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         self._context = window.context
+        formula = window.formula
+        heatmaps = [formula.scores.heatmap, formula.weights.heatmap]
+        self._panels = PanelFocus([*formula.tokens.tables.values(), *heatmaps, formula.output.table, *window.docks])
+        self._keys: ShortcutsDialog | None = None
         bar = window.menuBar()
         self._fill_file(bar.addMenu("&File"))
         self._fill_edit(bar.addMenu("&Edit"))
@@ -42,7 +48,7 @@ class Menus:
         menu.addActions([files.new, files.open])
         menu.addMenu(files.recent)
         menu.addSeparator()
-        menu.addActions([files.save, files.save_as])
+        menu.addActions([files.save, files.save_as, files.describe])
         menu.addSeparator()
         menu.addAction(files.export)
         pictures = menu.addMenu("Save &picture")
@@ -57,13 +63,22 @@ class Menus:
     def _fill_edit(self, menu: QMenu) -> None:
         stack = self._context.document.undo_stack
         undo, redo = stack.createUndoAction(menu, "&Undo"), stack.createRedoAction(menu, "&Redo")
+        for action, name in ((undo, "Undo"), (redo, "Redo")):
+            action.setProperty(LISTED_AS, name)  # its text names what is undone
         undo.setShortcut(QKeySequence(QKeySequence.StandardKey.Undo))
         # of the platform's own and the two that people try, each once
-        keys = [*QKeySequence.keyBindings(QKeySequence.StandardKey.Redo), *map(QKeySequence, ("Ctrl+Y", "Ctrl+Shift+Z"))]
+        keys = [
+            *QKeySequence.keyBindings(QKeySequence.StandardKey.Redo),
+            *map(QKeySequence, ("Ctrl+Y", "Ctrl+Shift+Z")),
+        ]
         redo.setShortcuts(list(dict.fromkeys(keys)))
         menu.addActions([undo, redo])
         menu.addSeparator()
-        _add(menu, self._window.formula.tokens.actions_for_menu())
+        tokens = self._window.formula.tokens
+        for of_tables in tokens.edit_actions.actions():
+            if of_tables is not None:
+                of_tables.setProperty(LISTED_AS, f"Tables: {of_tables.text().replace('&', '').lower()}")
+        _add(menu, tokens.actions_for_menu())
 
     def _fill_view(self, menu: QMenu) -> None:
         settings = self._context.settings
@@ -89,7 +104,17 @@ class Menus:
         for number, dock in enumerate(self._window.docks, start=1):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{number}"))
+            action.setProperty(LISTED_AS, f"Drawer: {dock.windowTitle().lower()}")
             menu.addAction(action)
+        menu.addSeparator()
+        for text, keys, go in (
+            ("&Next panel", "F6", self._panels.next),
+            ("&Previous panel", "Shift+F6", self._panels.previous),
+        ):
+            action = menu.addAction(text)
+            action.setShortcut(QKeySequence(keys))
+            action.setStatusTip("Go round the panels and the open drawers")
+            action.triggered.connect(go)
 
     def _fill_attention(self, menu: QMenu) -> None:
         bar = self._window.top_bar
@@ -144,7 +169,11 @@ class Menus:
         self._message(named.name, named.note or "This experiment has no note.")
 
     def _show_shortcuts(self) -> None:
-        ShortcutsDialog(self._window.menuBar(), self._window).exec()
+        if self._keys is None:
+            self._keys = ShortcutsDialog(self._window.menuBar(), self._window)
+        self._keys.show()
+        self._keys.raise_()
+        self._keys.activateWindow()
 
     def _show_about(self) -> None:
         self._message(
@@ -157,6 +186,8 @@ class Menus:
         box = QMessageBox(self._window)
         box.setText(title)
         box.setInformativeText(text)
+        box.setStandardButtons(QMessageBox.StandardButton.Ok)
+        give_letters(box)
         box.exec()
 
 

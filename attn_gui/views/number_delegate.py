@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attn_gui.views.cut_text import PADDING, cut_text
 from attn_gui.views.grid import GridModel, Index
 
 if TYPE_CHECKING:
     from attn_gui.views.spreadsheet import SpreadsheetView
 
-PADDING = 8
 # what a column needs besides its text: padding and the grid line
 SPACE = 2 * PADDING + 2
 SELECTED_ALPHA = 56
@@ -79,13 +79,18 @@ class NumberDelegate(QStyledItemDelegate):
         else:
             painter.setFont(view.font())
             painter.setPen(theme.colour("muted" if view.faded else "text"))
-            inner = rect.adjusted(PADDING, 0, -PADDING, 0)
-            text = str(index.data(Qt.ItemDataRole.DisplayRole))
-            elided = view.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-            painter.drawText(inner, index.data(Qt.ItemDataRole.TextAlignmentRole), elided)
+            place, text = self.drawn(rect, index)
+            painter.drawText(place, index.data(Qt.ItemDataRole.TextAlignmentRole), text)
         if view.hasFocus() and index == view.currentIndex():
             painter.setPen(QPen(theme.colour("accent"), 2))
             painter.drawRect(rect.adjusted(1, 1, -1, -1))
+
+    def drawn(self, rect: QRect, index: Index) -> tuple[QRect, str]:
+        """Where and as what the text of a cell, which lies in ``rect``, is drawn."""
+        text = str(index.data(Qt.ItemDataRole.DisplayRole))
+        alignment = Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole))
+        place = rect.adjusted(PADDING, 0, -PADDING, 0)
+        return cut_text(text, self._view.fontMetrics(), place, alignment, self._view.viewport().rect())
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         theme = self._view.context.look.theme

@@ -14,7 +14,8 @@ from attn_gui.views.output_table import OutputTable
 from attn_gui.views.panel import Panel
 
 SLOT = "output"
-LEAST_WIDTH = 152
+# pixels: a panel is never narrower, and is widened for its table's first columns up to the second
+LEAST_WIDTHS = (152, 240)
 # shorter computations are not shown as going on
 PATIENCE_MS = 300
 
@@ -24,7 +25,6 @@ class OutputPanel(Panel):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, "4", "Output", _formula(context.document.experiment), parent)
-        self.setMinimumWidth(LEAST_WIDTH)
         self.table = OutputTable(context)
         self.set_body(self.table)
         self.shape_label = QLabel()
@@ -36,6 +36,8 @@ class OutputPanel(Panel):
         column.addWidget(FootScroll(self.table, context.look))
         column.addWidget(self.shape_label)
         self.set_footer(footer)
+        self.table.array.figures_changed.connect(self._keep_room)
+        self._keep_room()
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
@@ -55,6 +57,9 @@ class OutputPanel(Panel):
         self.setAccessibleName(f"Output, {_formula(experiment)}")
         n, d = values.shape
         self.shape_label.setText(f"{n:,} × {d:,}, {experiment.precision.value}")
+
+    def _keep_room(self) -> None:
+        self.table.keep_room(self, LEAST_WIDTHS)
 
     def _on_busy(self, busy: bool) -> None:
         if busy:

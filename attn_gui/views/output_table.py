@@ -17,7 +17,7 @@ from attn_gui.views.band_follower import BandFollower
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
-from attn_gui.views.lit_table import LitTable
+from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.number_delegate import SPACE, faint
 
 NUMBER_WIDTH = 56
@@ -57,6 +57,11 @@ class OutputTable(LitTable):
         self.array.show(values, tokens, columns, precision)
         if same and not self.context.settings.reduced_motion:
             self._start_flash(before)
+
+    @property
+    def least_width(self) -> int:
+        """What the first columns take."""
+        return self.horizontalHeader().defaultSectionSize() * min(self.array.columnCount(), LEAST_COLUMNS)
 
     def backdrop(self, index: Index) -> QColor | None:
         if self._step and self._has_changed(index.row(), index.column()):

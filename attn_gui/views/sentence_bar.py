@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from attn_gui.model.answers import Row
 from attn_gui.model.asks import RowAsk
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.figures import percent
 
@@ -79,6 +80,13 @@ class SentenceBar(QWidget):
         self.note.setAccessibleName(note)
 
 
+def out_of_range(experiment: Experiment) -> str:
+    """Why a number is none, and what to do about it."""
+    widest = experiment.precision is Precision.FLOAT64
+    remedy = "use smaller numbers" if widest else "choose a larger precision under More"
+    return f"a score left the range of {experiment.precision}; {remedy}"
+
+
 def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple[str, str]:
     """The sentence in plain text and in rich text with the largest weights in ``accent``.
 
@@ -91,6 +99,9 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
         start = "On the mean of the heads, " if row.head == "mean" else f"In head {row.head + 1}, "
     if not row.allowed.any():
         words = f"{start}“{query}” may look at nothing: the mask forbids every key."
+        return words, escape(words)
+    if not np.isfinite(row.N[row.allowed]).all():
+        words = f"{start}“{query}” looks at what is not a number: {out_of_range(experiment)}."
         return words, escape(words)
     candidates = np.flatnonzero(row.allowed)
     largest_first = candidates[np.argsort(-row.N[candidates], kind="stable")].tolist()

@@ -21,13 +21,16 @@ from attn_gui.model import reshape
 from attn_gui.model.edits import Side
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.session import NamedExperiment
 from attn_gui.model.text import EMBEDDINGS, embed, split
+from attn_gui.views.buttons import give_letters
 from attn_gui.views.context import Context
 
 MOST_TOKENS = 2000
 WIDEST = 4096
 PREVIEWED_CHARACTERS = 200
 FIELD_HEIGHT = 24
+LONGEST_TITLE = 40
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 
 
@@ -67,7 +70,8 @@ class SentenceDialog(QDialog):
         self.seed.setToolTip("The same seed gives the same numbers again")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.ok.setText("Replace tokens")
+        self.ok.setText("&Replace tokens")
+        give_letters(self.buttons)
         self._lay_out()
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -106,7 +110,9 @@ class SentenceDialog(QDialog):
             self._say(str(error), fault=True)
             return
         renewed = _renewed(document.experiment, changed)
-        document.apply("Text to tokens", changed)
+        # a note on what was there before would be untrue
+        named = NamedExperiment(title_of(self.text.toPlainText()), changed)
+        document.apply_session("Text to tokens", document.session.with_current(named))
         if renewed:
             self._context.notices.info(
                 f"{renewed} did not fit the new dimensions and start as the identity; undo brings them back.", "tokens"
@@ -174,6 +180,15 @@ class SentenceDialog(QDialog):
         self.note.setText(text)
         self.note.style().unpolish(self.note)
         self.note.style().polish(self.note)
+
+
+def title_of(text: str) -> str:
+    """The first words of ``text``, as the name of an experiment."""
+    whole = " ".join(text.split())
+    if len(whole) <= LONGEST_TITLE:
+        return whole
+    words = whole[: LONGEST_TITLE + 1].rpartition(" ")[0] or whole[:LONGEST_TITLE]
+    return words.rstrip(" ,;:.-") + "…"
 
 
 def _spin(name: str, low: int, high: int, value: int) -> QSpinBox:

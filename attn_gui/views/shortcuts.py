@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
+    QDialogButtonBox,
     QHeaderView,
     QMenu,
     QMenuBar,
@@ -17,10 +19,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attn_gui.views.buttons import give_letters
+
+# a property of actions whose text would not say in a list what they do
+LISTED_AS = "listed as"
+
 # keys that belong to a view and have no menu entry
-IN_HEATMAPS = (
-    ("Move the selected cell", "Arrows, Home, End, Page Up, Page Down"),
-    ("Zoom in, out, fit", "+, −, 0, or the wheel"),
+IN_VIEWS = (
+    ("Tables: edit the cell", "F2"),
+    ("Tables: select whole rows", "Shift+Space"),
+    ("Tables: select whole columns", "Ctrl+Space"),
+    ("Tables: go on to the next control", "Ctrl+Tab"),
+    ("Tables: go back to the previous control", "Ctrl+Shift+Tab"),
+    ("Heatmaps: move the selected cell", "Arrows, Home, End, Page Up, Page Down"),
+    ("Heatmaps: select several tokens", "Shift with these"),
+    ("Scores: mask a cell or allow it again", "Space"),
 )
 
 
@@ -30,28 +43,53 @@ class ShortcutsDialog(QDialog):
     def __init__(self, bar: QMenuBar, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard shortcuts")
-        self.resize(520, 560)
-        rows = [*_shortcuts(bar.actions()), *IN_HEATMAPS]
-        table = QTableWidget(len(rows), 2)
-        table.setHorizontalHeaderLabels(["Action", "Keys"])
-        table.verticalHeader().hide()
-        table.setShowGrid(False)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.resize(560, 560)
+        rows = [*shortcuts(bar), *IN_VIEWS]
+        self.table = QTableWidget(len(rows), 2)
+        self.table.setAccessibleName("Keyboard shortcuts")
+        self.table.setHorizontalHeaderLabels(["Action", "Keys"])
+        self.table.verticalHeader().hide()
+        self.table.setShowGrid(False)
+        self.table.setTabKeyNavigation(False)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        header = self.table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row, (text, keys) in enumerate(rows):
-            table.setItem(row, 0, QTableWidgetItem(text))
-            table.setItem(row, 1, QTableWidgetItem(keys))
+            self.table.setItem(row, 0, QTableWidgetItem(text))
+            self.table.setItem(row, 1, QTableWidgetItem(keys))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        give_letters(buttons)
+        buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(table)
+        layout.addWidget(self.table)
+        layout.addWidget(buttons)
 
 
-def _shortcuts(actions: list[QAction]) -> Iterator[tuple[str, str]]:
+def shortcuts(bar: QMenuBar) -> list[tuple[str, str]]:
+    """What the menus' actions do and their keys. Menus that offer the same are named before it, in one line."""
+    menus: dict[tuple[str, str], list[str]] = {}
+    for title, text, keys in _actions(bar.actions(), ""):
+        menus.setdefault((text, keys), []).append(title)
+    return [(_named(titles, text), keys) for (text, keys), titles in menus.items()]
+
+
+def _actions(actions: list[QAction], title: str) -> Iterator[tuple[str, str, str]]:
     for action in actions:
         menu = action.menu()
         if isinstance(menu, QMenu):
-            yield from _shortcuts(menu.actions())
+            yield from _actions(menu.actions(), _plain(menu.title()))
         elif not action.shortcut().isEmpty():
             keys = ", ".join(s.toString(QKeySequence.SequenceFormat.NativeText) for s in action.shortcuts())
-            yield action.text().replace("&", "").rstrip("…"), keys
+            yield title, action.property(LISTED_AS) or _plain(action.text()), keys
+
+
+def _named(titles: list[str], text: str) -> str:
+    return text if len(titles) == 1 else f"{', '.join(titles)}: {text[0].lower()}{text[1:]}"
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "").rstrip("…")

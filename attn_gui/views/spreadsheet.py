@@ -22,6 +22,7 @@ from attn_gui.views.block_actions import BlockActions
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.clipboard import Block
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import CutHeader
 from attn_gui.views.grid import EDITABLE, GridModel, Index
 from attn_gui.views.look import number_font
 from attn_gui.views.number_delegate import CellEditor, NumberDelegate
@@ -65,8 +66,8 @@ class SpreadsheetView(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         triggers = QAbstractItemView.EditTrigger
         self.setEditTriggers(triggers.AnyKeyPressed | triggers.DoubleClicked | triggers.EditKeyPressed)
-        for header in (self.horizontalHeader(), self.verticalHeader()):
-            header.setHighlightSections(False)
+        self.setHorizontalHeader(CutHeader(Qt.Orientation.Horizontal, self))
+        self.setVerticalHeader(CutHeader(Qt.Orientation.Vertical, self))
         context.look.changed.connect(self.viewport().update)
 
     def setModel(self, model: QAbstractItemModel | None) -> None:
@@ -137,12 +138,15 @@ class SpreadsheetView(QTableView):
     def move_by_key(self, event: QKeyEvent) -> bool:
         """Move the current cell by Enter, Tab or an arrow. False where Tab would leave the table.
 
-        Enter after Tabs goes back to the column where they began, one row on.
+        Ctrl+Tab leaves it. Enter after Tabs goes back to the column where they began, one row on.
         """
         key, now = Qt.Key(event.key()), self.currentIndex()
         back = bool(event.modifiers() & _SHIFT)
         if key in _TABS:
-            return self._tab(back or key == Qt.Key.Key_Backtab)
+            back = back or key == Qt.Key.Key_Backtab
+            if event.modifiers() & _CTRL:
+                return QWidget.focusNextPrevChild(self, not back)  # the table's own presses Tab
+            return self._tab(back)
         if key in _RETURNS:
             column = now.column() if self._tab_origin is None else self._tab_origin
             rows, columns = -1 if back else 1, column - now.column()
@@ -176,6 +180,8 @@ class SpreadsheetView(QTableView):
         if plain and key in _TABS:
             # in a table that cannot be changed Tab goes on to the next control
             event.setAccepted(self.grid.editable and self.currentIndex().isValid() and self.move_by_key(event))
+        elif key in _TABS and modifiers & _CTRL:
+            event.setAccepted(self.move_by_key(event))
         elif plain and key in _RETURNS and self.currentIndex().isValid():
             self.move_by_key(event)
         elif key == Qt.Key.Key_Space and modifiers == _SHIFT:
@@ -187,6 +193,13 @@ class SpreadsheetView(QTableView):
             super().keyPressEvent(event)
             if self.currentIndex() != before:
                 self._tab_origin = None
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        super().scrollContentsBy(dx, dy)
+        if dx:
+            # what an edge cuts is drawn otherwise than what has been moved away from it
+            self.viewport().update()
+            self.horizontalHeader().viewport().update()
 
     def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         now, move = self.currentIndex(), QAbstractItemView.CursorAction

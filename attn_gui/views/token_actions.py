@@ -173,6 +173,12 @@ class TokenActions(QObject):
                     f"The rows of {silent} for {name} are 0: it has no effect until you fill them in (Weights).", TOPIC
                 )
 
+    def _tell_scale(self, before: int) -> None:
+        """Say that all scores changed, where it is because heads are of another size than ``before``."""
+        e = self._experiment
+        if e.d_k != before and e.scoring.scale is None:
+            self._context.notices.info(f"d_k is now {e.d_k}, so scores are divided by √{e.d_k}.", TOPIC)
+
     def _without_effect(self, dimension: int) -> str:
         """The matrices that read a dimension, if its rows in them are all zero; else nothing."""
         weights, cross = self._experiment.weights, self._experiment.variant.is_cross
@@ -207,10 +213,11 @@ class TokenActions(QObject):
 
     def _rearrange(self, label: str, order: Sequence[int | None], select: range) -> bool:
         """Rearrange the dimensions and select those that are then at ``select``, in the selected rows."""
-        rows = self._rows() or [range(1)]
+        rows, d_k = self._rows() or [range(1)], self._experiment.d_k
         done = self._apply(label, lambda e: reshape.rearrange_dimensions(e, self._table.side, order))
         if done:
             self._table.select_block(CellRange(rows[0].start, select.start + 1, rows[-1].stop - 1, select.stop))
+            self._tell_scale(d_k)
         return done
 
     # what they work on

@@ -54,10 +54,9 @@ class _Shown:
         sequence: TokenSequence | None = getattr(experiment, side)
         if sequence is None:
             return None
-        pad = sequence.pad
         is_keys = (side == "context") == experiment.variant.is_cross
-        has_pad = bool(pad.any()) or (is_keys and isinstance(experiment.rule, Padding))
-        return cls(sequence, 0 if experiment.weights is None else sequence.width, has_pad, pad)
+        has_pad = is_keys and isinstance(experiment.rule, Padding)
+        return cls(sequence, 0 if experiment.weights is None else sequence.width, has_pad, sequence.pad)
 
     @property
     def shape(self) -> tuple[int, int, bool]:
@@ -67,7 +66,7 @@ class _Shown:
 class TokenModel(GridModel):
     """One token table ("tokens" or "context") of the document's experiment; empty where there is none.
 
-    Columns: the token's name, its dimensions, and ``pad`` while the mask is the padding rule or any token is padding.
+    Columns: the token's name, its dimensions, and ``pad`` while the mask is the padding rule and these are the keys.
     ``figures`` is what all its numbers take on screen; ``figures_changed`` comes after every change.
     """
 

@@ -17,7 +17,8 @@ from attn_gui.views.token_actions import TokenActions
 from attn_gui.views.token_table import TokenTable
 
 BUTTON_HEIGHT = 24
-LEAST_WIDTH = 240
+# pixels: a panel is never narrower, and is widened for its table's first columns up to the second
+LEAST_WIDTHS = (240, 300)
 
 
 class TokenPanel(Panel):
@@ -25,7 +26,6 @@ class TokenPanel(Panel):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, "1", "Tokens", "X", parent)
-        self.setMinimumWidth(LEAST_WIDTH)
         self.tables: dict[Side, TokenTable] = {
             "tokens": TokenTable(context, "tokens"),
             "context": TokenTable(context, "context"),
@@ -56,8 +56,11 @@ class TokenPanel(Panel):
             table.setProperty("side", side)
         self.set_body(self._stack)
         self.set_footer(self._footer_widget())
+        for table in self.tables.values():
+            table.tokens.figures_changed.connect(self._keep_room)
         context.document.changed.connect(lambda before, after: self._refresh())
         self._refresh()
+        self._keep_room()
 
     @property
     def side(self) -> Side:
@@ -75,6 +78,7 @@ class TokenPanel(Panel):
             stack.setCurrentIndex(1 if side == "context" else 0)
         with QSignalBlocker(self.switch):
             self.switch.show_value(side)
+        self._keep_room()
         self.actions_on_tokens.use(self.tables[side])
 
     def actions_for_menu(self) -> list[QAction | None]:
@@ -117,6 +121,9 @@ class TokenPanel(Panel):
                 label.setVisible(not cross)
         given = experiment.weights is None
         self.text_to_tokens.setEnabled(not given)
+
+    def _keep_room(self) -> None:
+        self.table.keep_room(self, LEAST_WIDTHS)
 
     def _open_dialog(self) -> None:
         if self._dialog is None:

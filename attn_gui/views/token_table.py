@@ -11,7 +11,7 @@ from attn_gui.model.edits import Side
 from attn_gui.views.band_follower import BandFollower
 from attn_gui.views.context import Context
 from attn_gui.views.header_editor import HeaderEditor
-from attn_gui.views.lit_table import LitTable
+from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.token_model import NAME, TokenModel
 
@@ -38,6 +38,7 @@ class TokenTable(LitTable):
         self.tokens = TokenModel(context.document, context.settings, side, self)
         self._named: tuple[str, ...] = ()
         self._name_width = NAME_WIDTHS[0]
+        self._had_pad = False
         self.setModel(self.tokens)
         self.setAccessibleName("Tokens and embeddings" if side == "tokens" else "Context tokens and embeddings")
         header = self.horizontalHeader()
@@ -54,6 +55,12 @@ class TokenTable(LitTable):
         self.tokens.figures_changed.connect(self._on_model_changed)
         context.look.changed.connect(self._fit_columns)
         self._on_model_changed()
+
+    @property
+    def least_width(self) -> int:
+        """What names cut short, the first dimensions and the padding marks take."""
+        numbers = self.horizontalHeader().defaultSectionSize() * min(self.tokens.width, LEAST_COLUMNS)
+        return NAME_WIDTHS[0] + numbers + (PAD_WIDTH if self.tokens.has_pad else 0)
 
     def clear_cells(self) -> None:
         last = self.tokens.columnCount() - 1
@@ -129,6 +136,11 @@ class TokenTable(LitTable):
             names = max(metrics.horizontalAdvance(name) for name in self._named[:MEASURED])
             self._name_width = max(NAME_WIDTHS[0], min(names + SPACE, NAME_WIDTHS[1]))
         spare = self.viewport().width() - total
-        header.resizeSection(NAME, max(self._name_width, min(spare, NAME_WIDTHS[1])))
+        # names rather than padding marks are cut short
+        least = NAME_WIDTHS[0] if model.has_pad else self._name_width
+        header.resizeSection(NAME, max(least, min(spare, NAME_WIDTHS[1])))
         if header.length() != length:
             self.updateGeometries()
+        if model.has_pad and not self._had_pad:
+            self.horizontalScrollBar().setValue(self.horizontalScrollBar().maximum())
+        self._had_pad = model.has_pad

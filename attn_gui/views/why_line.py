@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 import numpy as np
@@ -14,6 +15,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.figures import common_decimals, shown
+from attn_gui.views.sentence_bar import out_of_range
 
 SLOT = "why"
 # terms of q . k written out; of longer vectors the largest ones
@@ -92,6 +94,8 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
     if not reading.allowed:
         by = "by hand" if experiment.painted.at(reading.i, reading.j) is False else f"by “{experiment.rule.title}”"
         return [*steps, f"masked {by}, so its weight is 0", f"without the mask its score would be {number(reading.A)}"]
+    if not math.isfinite(reading.N):
+        return [*steps, out_of_range(experiment)]
     steps.append(f"q·k = {_terms(reading, decimals)} = {_short(reading.raw, decimals)}")
     if experiment.scoring.scale is None:
         steps.append(f"÷ √{experiment.d_k} = {number(reading.scaled)}")

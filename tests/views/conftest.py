@@ -37,12 +37,13 @@ def context(qtbot: QtBot, tmp_path: Path) -> Iterator[Context]:
 
 @pytest.fixture
 def wait_traced(context: Context, qtbot: QtBot) -> Callable[[], None]:
-    """Waits until the document's present experiment is what the feed's trace shows."""
+    """Waits until the document's present experiment is what the feed's trace shows and every ask is answered."""
 
     def wait() -> None:
         def shown() -> bool:
             trace = context.feed.trace
-            return trace is not None and trace.experiment is context.document.experiment
+            current = trace is not None and trace.experiment is context.document.experiment
+            return current and not context.worker.busy
 
         qtbot.waitUntil(shown, timeout=30_000)
 

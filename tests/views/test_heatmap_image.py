@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.picture import MASKED, NON_FINITE, Picture, PictureRequest
@@ -16,7 +16,7 @@ from attn_gui.views.heatmap.flash_item import changed_cells
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import hatching, lines_in, spacing
 from attn_gui.views.heatmap.image import index_to_qimage, sampled
-from attn_gui.views.heatmap.numbers_item import fitting_style, inks
+from attn_gui.views.heatmap.numbers_item import TOO_LONG, fitting_style, inks
 from attn_gui.views.theme import LIGHT, THEMES
 
 
@@ -146,7 +146,8 @@ def test_numbers_get_fewer_decimals_then_none_as_cells_shrink(qtbot: QtBot) -> N
     values = np.array([[0.12345, 0.98765], [0.5, 0.25]])
     assert fitting_style(values, 80, 40, 4).decimals == 4
     assert fitting_style(values, 34, 40, 4).decimals == 2
-    assert fitting_style(values, 12, 40, 4) is None
+    assert fitting_style(values, 12, 40, 4).decimals == 1
+    assert fitting_style(values, 9, 40, 4) is None
     assert fitting_style(values, 80, 8, 4) is None
     assert fitting_style(values, 80, 40, 1).decimals == 1
     assert fitting_style(np.array([[1.0, 2.0]]), 80, 40, 4).decimals == 1
@@ -154,6 +155,44 @@ def test_numbers_get_fewer_decimals_then_none_as_cells_shrink(qtbot: QtBot) -> N
     assert fitting_style(values * 1e30, 80, 40, 4) is None
     decimals = [style.decimals if (style := fitting_style(values, w, 40, 4)) else -1 for w in range(80, 8, -1)]
     assert decimals == sorted(decimals, reverse=True)
+
+
+def test_one_long_number_costs_the_others_nothing(qtbot: QtBot) -> None:
+    values = np.random.default_rng(0).uniform(0.1, 0.9, (9, 9))
+    alone = fitting_style(values, 44, 30, 4)
+    values[4, 4] = 112345.6
+    style = fitting_style(values, 44, 30, 4)
+    assert style is not None
+    assert (style.decimals, style.bare, style.font) == (alone.decimals, alone.bare, alone.font)
+    assert style.text(0.25, 44) == "0.2500"
+    assert style.text(values[4, 4], 44) == TOO_LONG
+    values[4, 4] = 1123.4  # has room without its decimals
+    assert fitting_style(values, 44, 30, 4).text(values[4, 4], 44) == "1123"
+
+
+def test_numbers_that_would_all_read_as_zero_are_left_out(qtbot: QtBot) -> None:
+    assert fitting_style(np.full((30, 30), 0.031), 12, 30, 4) is None
+    assert fitting_style(np.full((30, 30), 0.31), 12, 30, 4).text(0.31, 12) == ".3"
+
+
+@given(
+    values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12),
+    width=st.floats(4, 120),
+    decimals=st.integers(0, 6),
+)
+def test_what_is_written_fits_and_is_most_of_it(qtbot: QtBot, values: list[float], width: float, decimals: int) -> None:
+    style = fitting_style(np.array(values), width, 40, decimals)
+    if style is None:
+        return
+    metrics = QFontMetricsF(style.font)
+    texts = [style.text(value, width) for value in values]
+    for value, text in zip(values, texts, strict=True):
+        if text != TOO_LONG:
+            assert metrics.horizontalAdvance(text) <= width - 1
+            written = float(text.replace("−", "-"))
+            assert abs(written - value) <= max(0.5 * 10.0**-style.decimals, 0.05 * abs(value)) * 1.0001
+    there = [text for value, text in zip(values, texts, strict=True) if value != 0]
+    assert sum(text != TOO_LONG for text in there) >= len(there) / 2
 
 
 def test_only_what_changed_flashes() -> None:

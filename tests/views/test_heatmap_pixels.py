@@ -183,7 +183,7 @@ def colours(heatmap: Heatmap, image: QImage, i: int, j: int) -> set[int]:
 
 @pytest.mark.parametrize("count", [5, 24])
 def test_masked_cells_are_hatched_and_no_others(qtbot: QtBot, context: Context, count: int) -> None:
-    pair = Pair(qtbot, context)
+    pair = Pair(qtbot, context, (1000, 720))  # high enough for every row
     experiment = random_experiment(count, rule=Causal())
     experiment = Experiment.from_tokens(
         experiment.tokens.tokens,

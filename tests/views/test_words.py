@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
+from attn_gui.model.edits import set_cells
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.masks import Causal
+from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.views.context import Context
 from attn_gui.views.figures import common_decimals, percent, shown
@@ -95,6 +97,20 @@ def test_why_of_a_masked_cell_says_so_and_what_the_score_would_be(
     assert "would be 0.7071" in text
 
 
+def test_what_leaves_the_range_of_the_precision_is_said(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    bar, why = SentenceBar(context), WhyLine(context)
+    for view in (bar, why):
+        qtbot.addWidget(view)
+    e = set_cells(context.document.experiment, "tokens", 1, 0, 1e30)
+    context.document.apply("large", replace(e, precision=Precision.FLOAT16))
+    start(context, wait_traced)
+    qtbot.waitUntil(lambda: "range of float16" in bar.sentence.accessibleName())
+    assert "a larger precision" in bar.sentence.accessibleName()
+    assert "range of float16" in plain(why.line.text())
+
+
 def test_why_with_softcap_scale_large_scores_and_the_mean(
     context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
 ) -> None:
@@ -139,7 +155,8 @@ def test_a_computation_too_large_says_so_and_keeps_the_last_result(
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12), st.integers(0, 12))
 def test_shown_rounds_as_python_does_and_never_writes_a_minus_zero(value: float, decimals: int) -> None:
     text = shown(value, decimals)
-    assert float(text.replace("−", "-")) == float(f"{value:.{decimals}f}")
+    form = "f" if abs(value) < 1e9 else "e"
+    assert float(text.replace("−", "-")) == float(f"{value:.{decimals}{form}}")
     assert not text.startswith("−") or float(text.replace("−", "-")) != 0
 
 

@@ -15,7 +15,7 @@ from attn_gui.views.heatmap.colour_bar import paint_bar
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import hatch_pen, hatching, line_colours, lines_in, spacing
 from attn_gui.views.heatmap.image import index_to_qimage, sampled
-from attn_gui.views.heatmap.labels import stride, token_text
+from attn_gui.views.heatmap.labels import longest_text, stride, token_text
 from attn_gui.views.heatmap.numbers_item import fitting_style, inks
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
@@ -99,8 +99,8 @@ class Figure:
     def _strips(self) -> tuple[int, int]:
         """Room for the row labels at the left and the column labels at the top."""
         metrics = QFontMetricsF(_font())
-        longest_query = _longest(metrics, self.experiment.tokens.tokens)
-        longest_key = _longest(metrics, self.experiment.keys.tokens)
+        longest_query = longest_text(metrics, self.experiment.tokens.tokens)
+        longest_key = longest_text(metrics, self.experiment.keys.tokens)
         upright = longest_key + GAP <= self.grid.cell_width
         corner = QFontMetricsF(_font(10)).horizontalAdvance("query ↓ key →")
         left = max(min(longest_query, LONGEST_LABEL), corner) + GAP
@@ -144,7 +144,7 @@ class Figure:
                 elif style is not None:
                     painter.setFont(style.font)
                     painter.setPen(ink[index])
-                    text = style.text(float(picture.values[i, j]))
+                    text = style.text(float(picture.values[i, j]), grid.cell_width)
                     painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_image(self, painter: QPainter, grid: Grid, ratio: float) -> None:
@@ -173,11 +173,6 @@ def _cell(count: int, largest: int) -> float:
     if count > MOST_CELLS:
         return MOST_CELLS / count
     return float(max(1, min(largest, SIDE // count)))
-
-
-def _longest(metrics: QFontMetricsF, tokens: tuple[str, ...]) -> float:
-    candidates = sorted(set(tokens), key=len)[-64:]
-    return max(metrics.horizontalAdvance(token_text(token)) for token in candidates)
 
 
 def _cut(metrics: QFontMetricsF, token: str, width: float) -> str:

@@ -133,7 +133,7 @@ class Heatmap(QWidget):
             self.setFocusProxy(page)
             if focused:
                 page.setFocus()
-        self.menu.table.setChecked(on)
+        self.menu.show_page(on)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         place = event.globalPos()

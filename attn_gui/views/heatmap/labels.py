@@ -21,6 +21,9 @@ MARK = 3
 LEAST_HEIGHT = 15
 LEAST_WIDTH = 44
 NARROWEST_STRIP, WIDEST_STRIP = 56, 96
+# of header and rows together; less of it than rows could take is better left to the rows
+LOW_PLOT = 200
+TICK = 4
 MEASURED = 64
 
 _SHOWN = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
@@ -29,6 +32,12 @@ _SHOWN = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
 def token_text(token: str) -> str:
     """``token`` on one line, with blanks shown where there is nothing else."""
     return token.translate(_SHOWN) if token.strip() else "␣" * len(token)
+
+
+def longest_text(metrics: QFontMetricsF, labels: Sequence[str]) -> float:
+    """Pixels that the longest of ``labels`` needs."""
+    candidates = sorted(set(labels), key=len)[-MEASURED:]
+    return max((metrics.horizontalAdvance(token_text(label)) for label in candidates), default=0.0)
 
 
 def stride(size: float, least: float) -> int:
@@ -82,9 +91,7 @@ class LabelStrip(QWidget):
         if labels is self._labels:
             return False
         self._labels = labels
-        metrics = _metrics(self.font().toString())
-        candidates = sorted(set(labels), key=len)[-MEASURED:]
-        self._longest = max(metrics.horizontalAdvance(token_text(label)) for label in candidates)
+        self._longest = longest_text(_metrics(self.font().toString()), labels)
         self.update()
         return True
 
@@ -160,6 +167,17 @@ class LabelStrip(QWidget):
                 role = "accent"
             painter.setPen(theme.colour(role))
             self.write(painter, index, room)
+            if self.step > 1:
+                painter.fillRect(self.tick_of(self.place(index)), theme.colour("muted"))
+
+    @property
+    def step(self) -> int:
+        """Every how-many-th label is drawn."""
+        raise NotImplementedError
+
+    def tick_of(self, place: QRectF) -> QRectF:
+        """The tick that ties a label among thinned ones to its row or column."""
+        raise NotImplementedError
 
     def mark_of(self, place: QRectF) -> QRectF:
         """The bar that marks the selected label besides its colour."""
@@ -197,15 +215,24 @@ class RowLabels(LabelStrip):
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.query_at(y)
 
+    @property
+    def step(self) -> int:
+        return 1 if self.grid is None else stride(self.grid.cell_height, LEAST_HEIGHT)
+
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
-        step = stride(self.grid.cell_height, LEAST_HEIGHT)
+        step = self.step
 
         def room(index: int) -> QRectF:
             place = self.place(index).adjusted(PADDING, 0, -PADDING, 0)
-            return within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical) if step > 1 else place
+            if step > 1:
+                return within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
+            return place if line_in_sight(place, 0, self.height()) else QRectF()
 
         return self._thinned(self.grid.queries, step, room)
+
+    def tick_of(self, place: QRectF) -> QRectF:
+        return QRectF(self.width() - TICK, min(round(place.center().y()), self.height() - 1), TICK, 1)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(0, place.top(), MARK, place.height())
@@ -218,8 +245,13 @@ class ColumnLabels(LabelStrip):
     def upright(self) -> bool:
         return self.height() > HEADER and self.grid is not None and self.grid.cell_width < self.longest + 4
 
-    def wanted_height(self, width: int) -> int:
-        """Pixels that the labels need where all of them share ``width``."""
+    def wanted_height(self, width: int, height: int, rows: int) -> int:
+        """Pixels that the labels need where all of them share ``width``.
+
+        ``height`` pixels are there for them and for the rows, which can use up to ``rows`` of them.
+        """
+        if height < min(LOW_PLOT, HEADER + rows):
+            return HEADER
         each = width / max(1, len(self._labels))
         if each >= self.longest + 4 or each < LEAST_HEIGHT:
             return HEADER
@@ -250,22 +282,44 @@ class ColumnLabels(LabelStrip):
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.key_at(x)
 
+    @property
+    def step(self) -> int:
+        if self.grid is None:
+            return 1
+        return stride(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
+
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
-        width = self.grid.cell_width
-        step = stride(width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
+        width, step = self.grid.cell_width, self.step
         strip = QRectF(self.rect())
+        metrics = _metrics(self.font().toString())
+        # what a name that is cut to nothing, or one that stands upright, needs
+        least = LEAST_HEIGHT - 1 if self.upright else metrics.horizontalAdvance("…")
 
         def room(index: int) -> QRectF:
             if step > 1:
-                return within(self.place(index), step * width - 4, self.width(), Qt.Orientation.Horizontal)
+                # no wider than its text, so that at the strip's ends it moves no farther than it must
+                text = math.ceil(metrics.horizontalAdvance(token_text(self._labels[index]))) + 1
+                size = min(LEAST_HEIGHT if self.upright else text, step * width - 4)
+                return within(self.place(index), size, self.width(), Qt.Orientation.Horizontal)
             # of a cell that is partly out of sight, the part that is not
-            return self.place(index).adjusted(2, 0, -2, 0) & strip
+            seen = self.place(index).adjusted(2, 0, -2, 0) & strip
+            whole = strip.contains(self.place(index))
+            return seen if whole or seen.width() >= least else QRectF()
 
         return self._thinned(self.grid.keys, step, room)
 
+    def tick_of(self, place: QRectF) -> QRectF:
+        return QRectF(min(round(place.center().x()), self.width() - 1), self.height() - TICK, 1, TICK)
+
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
+
+
+def line_in_sight(place: QRectF, top: float, bottom: float) -> bool:
+    """Whether a line of text in the middle of ``place`` lies wholly between two heights."""
+    middle, half = place.center().y(), LEAST_HEIGHT / 2
+    return middle - half >= top - 1 and middle + half <= bottom + 1
 
 
 def within(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> QRectF:

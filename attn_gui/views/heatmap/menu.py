@@ -46,10 +46,11 @@ class Actions:
         selection = heatmap.context.selection
         self.paint.toggled.connect(selection.set_painting)
         selection.painting_changed.connect(self.paint.setChecked)
-        # the window's own table has copying of its own
-        for action in (self.zoom_in, self.zoom_out, self.fit, self.copy_value, self.copy_matrix):
+        # the table has its own way of copying what is selected in it
+        for action in (self.zoom_in, self.zoom_out, self.fit, self.copy_value):
             heatmap.plot.addAction(action)
-        heatmap.addAction(self.table)
+        heatmap.addActions([self.copy_matrix, self.table])
+        heatmap.twin.extra_actions = [self.copy_row, self.copy_matrix, None, self.table]
         self.mapping = _choice(heatmap, MAPPINGS, heatmap.choices.set_mapping)
         self.pooling = _choice(heatmap, POOLINGS, heatmap.choices.set_pooling)
         self.colours_menu = QMenu("&Colours", heatmap)
@@ -103,6 +104,12 @@ class Actions:
             action.setChecked(name == pictures.mapping)
         for action in self.pooling.actions():
             action.setChecked(action.data() == pictures.pooling)
+
+    def show_page(self, table: bool) -> None:
+        """Offer what the page that is shown can do: a table has no zoom."""
+        self.table.setChecked(table)
+        for action in (self.zoom_in, self.zoom_out, self.fit):
+            action.setEnabled(not table)
 
     def _toggle_table(self) -> None:
         self._heatmap.show_table(not self._heatmap.shows_table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache, lru_cache
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,26 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from attn_gui.model.picture import MASKED, Picture
+from attn_gui.model.picture import MASKED, NON_FINITE, Picture
 from attn_gui.views.figures import MINUS, common_decimals, shown
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import number_font
 from attn_gui.views.theme import ColourTable, Theme
 
 CROWDED_DECIMALS = 2
+FEWEST_DECIMALS = 1
 SMALLEST_PIXELS = 9
 SIZES_BELOW = 3
-MARGIN = 3.0
+MARGIN, TIGHT_MARGIN = 3.0, 1.0
+TOO_LONG = "…"
+# a number from here on is still told to two figures without its decimals
+STILL_EXACT = 10
+# the part of the numbers that must fit, so that those that do not are exceptions
+MOST = 0.5
 # the part of a hatched cell that its number may cover
 ROOM_FOR_SIGNS = 0.6
+# of a number at all
+MOST_FIGURES = 300
 # pictures of more cells are not searched for how few decimals would do
 SEARCHED_CELLS = 1 << 16
 
@@ -35,34 +45,110 @@ DARK_INK, LIGHT_INK = QColor("#10151b"), QColor("#ffffff")
 
 @dataclass(frozen=True)
 class Style:
-    """How the numbers are written while they fit; ``bare``: without the 0 before the point."""
+    """How numbers are written: ``bare`` without the 0 before the point, ``margin`` pixels from the cell's sides."""
 
     font: QFont
     metrics: QFontMetricsF
     decimals: int
     bare: bool
+    margin: float
+    _widths: dict[str, float] = field(default_factory=dict, compare=False)
 
-    def text(self, value: float) -> str:
-        """The number of a cell: exactly 0, as masked weights are, is told from what is only rounded to it."""
-        return "0" if value == 0 else _written(value, self.decimals, self.bare)
+    def text(self, value: float, cell_width: float) -> str:
+        """The number of a cell: exactly 0, as masked weights are, is told from what is only rounded to it.
+
+        One that is too long for the cell goes without its decimals, or if that does not help is only marked.
+        """
+        if value == 0:
+            return "0"
+        room = self.room(cell_width)
+        text = _written(value, self.decimals, self.bare)
+        if self.width(text) <= room:
+            return text
+        whole = shown(value, 0)
+        return whole if abs(value) >= STILL_EXACT and self.width(whole) <= room else TOO_LONG
+
+    def width(self, text: str) -> float:
+        """Pixels that ``text`` takes; figures are of one width."""
+        alike = text.translate(_ALIKE)
+        width = self._widths.get(alike)
+        if width is None:
+            width = self._widths[alike] = self.metrics.horizontalAdvance(alike)
+        return width
+
+    @property
+    def height(self) -> float:
+        return self.metrics.ascent() + self.metrics.descent()
+
+    def room(self, cell_width: float) -> float:
+        """Pixels for a number in a cell of this width."""
+        return cell_width - 2 * self.margin + 0.5
+
+    def limits(self, cell_width: float) -> tuple[float, float]:
+        """Numbers between these are written in full in a cell of this width."""
+        room = self.room(cell_width)
+        return -self._limit(room, MINUS), self._limit(room, "")
+
+    def _limit(self, room: float, sign: str) -> float:
+        rest = sign + ("." + "0" * self.decimals if self.decimals else "")
+        figures = math.floor((room - self.width(rest)) / self.width("0"))
+        if figures < (0 if self.bare and self.decimals else 1):
+            return 0.0
+        return 10.0 ** min(figures, MOST_FIGURES) - 0.5 * 10.0**-self.decimals
 
 
 def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: float, decimals: int) -> Style | None:
-    """How ``values`` are written in cells of this size: with ``decimals``, with fewer if crowded, or not at all."""
-    finite = values[np.isfinite(values)] if cell_width > MARGIN and cell_height > SMALLEST_PIXELS else ()
+    """How ``values`` are written in cells of this size: with ``decimals``, with fewer if crowded, or not at all.
+
+    It is the fullest style in which as many numbers fit as in the shortest one; None where most fit in none.
+    """
+    if min(cell_width, cell_height) <= SMALLEST_PIXELS:
+        return None
+    finite = values[np.isfinite(values)]
     if len(finite) == 0:
         return None
+    styles = [s for s in _styles(finite, decimals) if s.height <= cell_height and s.width("0") <= s.room(cell_width)]
+    # a 0 is one figure in every style
+    finite = finite[finite != 0]
+    if not styles or len(finite) == 0:
+        return next(iter(styles), None)
     extremes = float(np.min(finite)), float(np.max(finite))
+    most = _fitting(finite, extremes, styles[-1].limits(cell_width))
+    if most < MOST * len(finite):
+        return None
+    return next(style for style in styles if _fitting(finite, extremes, style.limits(cell_width)) >= most)
+
+
+def _styles(finite: NDArray[Any], decimals: int) -> Iterator[Style]:
+    """The ways to write ``finite``, from the fullest to the shortest."""
     base = _base_size()
-    crowded = min(decimals, CROWDED_DECIMALS)
-    for most, bare in dict.fromkeys(((decimals, False), (crowded, False), (crowded, True))):
+    crowded, fewest = min(decimals, CROWDED_DECIMALS), min(decimals, FEWEST_DECIMALS)
+    ways = (
+        (decimals, False, MARGIN),
+        (crowded, False, MARGIN),
+        (crowded, True, MARGIN),
+        (crowded, True, TIGHT_MARGIN),
+        (fewest, True, TIGHT_MARGIN),
+    )
+    for most, bare, margin in dict.fromkeys(ways):
+        if most < decimals and not _tell(finite, most):
+            return
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
-        longest = max((_written(value, places, bare) for value in extremes), key=len)
         for pixels in range(base, max(SMALLEST_PIXELS, base - SIZES_BELOW) - 1, -1):
-            width, height = _extent(pixels, longest.translate(_ALIKE))
-            if width + 2 * MARGIN <= cell_width and height <= cell_height:
-                return _style(pixels, places, bare)
-    return None
+            yield _style(pixels, places, bare, margin)
+
+
+def _tell(finite: NDArray[Any], decimals: int) -> bool:
+    """Whether most numbers that are not 0 are not written as 0 with so few decimals."""
+    there = np.count_nonzero(finite)
+    return bool(np.count_nonzero(np.abs(finite) >= 0.5 * 10.0**-decimals) >= MOST * there)
+
+
+def _fitting(finite: NDArray[Any], extremes: tuple[float, float], limits: tuple[float, float]) -> int:
+    """How many of ``finite`` lie between ``limits``."""
+    if limits[0] < extremes[0] and extremes[1] < limits[1]:
+        return len(finite)
+    return int(np.count_nonzero((limits[0] < finite) & (finite < limits[1])))
 
 
 def _written(value: float, decimals: int, bare: bool) -> str:
@@ -91,7 +177,6 @@ class NumbersItem(QGraphicsItem):
         self._inks: list[QColor] = []
         self._masked_fill = QColor()
         self._masked_ink = QColor()
-        self._widths: dict[object, float] = {}
         self._texts: list[list[str]] = []
         self._shown: tuple[range, range] = (range(0), range(0))
 
@@ -104,14 +189,12 @@ class NumbersItem(QGraphicsItem):
         """Write the numbers of ``picture``, if it is exact and they fit the cells of ``grid``."""
         if self._grid is None or (grid.width, grid.height) != (self._grid.width, self._grid.height):
             self.prepareGeometryChange()
-        before, self.style = self.style, None
+        self.style = None
         self._picture, self._grid = picture, grid
         if picture is not None and picture.exact:
             self.style = fitting_style(picture.values, grid.cell_width, grid.cell_height, decimals)
         self._texts = []
         self.setVisible(self.style is not None)
-        if before is not self.style:
-            self._widths = {}
         self.update()
 
     def boundingRect(self) -> QRectF:
@@ -137,10 +220,15 @@ class NumbersItem(QGraphicsItem):
             texts = self._texts[i - first_row]
             indices = picture.index[i - top, columns.start - left : columns.stop - left].tolist()
             baseline = round(grid.y(i) + rise)
+            if baseline < metrics.capHeight() - 0.5 or baseline > grid.height + 0.5:
+                continue
             for j, index in zip(columns, indices, strict=True):
                 text = texts[j - first_column]
-                width = self._width(text)
+                width = style.width(text)
                 x = grid.x(j) + (grid.cell_width - width) / 2
+                # a part of a number would be read as another number
+                if x < -0.5 or x + width > grid.width + 0.5 or (text == TOO_LONG and index in (MASKED, NON_FINITE)):
+                    continue
                 ink = self._inks[index]
                 if index == MASKED:
                     if width + 4 > ROOM_FOR_SIGNS * grid.cell_width:
@@ -159,15 +247,7 @@ class NumbersItem(QGraphicsItem):
         self._shown = rows, columns
         inside = slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left)
         block = picture.values[inside].tolist()
-        self._texts = [[style.text(value) for value in row] for row in block]
-
-    def _width(self, text: str) -> float:
-        # figures are of one width, so numbers of one length that begin alike are as wide as one another
-        key = (text[0].isdigit(), len(text)) if text[-1].isdigit() else text
-        width = self._widths.get(key)
-        if width is None and self.style is not None:
-            width = self._widths[key] = self.style.metrics.horizontalAdvance(text)
-        return width or 0.0
+        self._texts = [[style.text(value, grid.cell_width) for value in row] for row in block]
 
 
 @cache
@@ -175,17 +255,11 @@ def _base_size() -> int:
     return QFontInfo(number_font()).pixelSize()
 
 
-@lru_cache(maxsize=1024)
-def _extent(pixels: int, text: str) -> tuple[float, float]:
-    metrics = _style(pixels, 0, False).metrics
-    return metrics.horizontalAdvance(text), metrics.ascent() + metrics.descent()
-
-
 @cache
-def _style(pixels: int, decimals: int, bare: bool) -> Style:
+def _style(pixels: int, decimals: int, bare: bool, margin: float) -> Style:
     font = number_font()
     font.setPixelSize(pixels)
-    return Style(font, QFontMetricsF(font), decimals, bare)
+    return Style(font, QFontMetricsF(font), decimals, bare, margin)
 
 
 def _luminance(colours: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from attn_gui.views.bands import Bands
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.cursor import Cursor
 from attn_gui.views.heatmap.flash_item import FlashItem
+from attn_gui.views.heatmap.frame import Corner, FocusFrame
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import HatchItem, spacing
 from attn_gui.views.heatmap.image import MatrixImage, sampled
@@ -72,6 +73,8 @@ class Plot(QWidget):
         self.message = QLabel(STARTING, self)
         self.message.setObjectName("muted")
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.corner = Corner(look, self)
+        self.focus_frame = FocusFrame(look, self)
         self.grid = Grid(1, 1, 1, 1, 0.0, 0.0, 1.0, 1.0)
         self._selected = (0, 0)
         self._hovered: tuple[int, int] | None = None
@@ -101,9 +104,9 @@ class Plot(QWidget):
         self.numbers.set_theme(theme, table)
         self.flash.set_theme(theme)
         self.cursor_items.set_theme(theme)
-        for strip in (self.row_labels, self.column_labels, self.sums):
-            if strip is not None:
-                strip.update()
+        for part in (self.row_labels, self.column_labels, self.sums, self.corner, self.focus_frame):
+            if part is not None:
+                part.update()
         self.update()
 
     def show_labels(self, experiment: Experiment) -> None:
@@ -161,6 +164,7 @@ class Plot(QWidget):
 
     def set_focused(self, focused: bool) -> None:
         self.cursor_items.set_focused(focused)
+        self.focus_frame.setVisible(focused)
 
     @property
     def area(self) -> QRect:
@@ -216,7 +220,8 @@ class Plot(QWidget):
         right = 0 if self.sums is None else self.sums.needed_width
         width = max(1, self.width() - left - right)
         if self._drives_bands:
-            self._header = self.column_labels.wanted_height(width)
+            rows = self._bands.natural_height
+            self._header = self.column_labels.wanted_height(width, self.height(), rows)
             self._bands.set_header(self._header)
         header = self._header = self._bands.header
         height = max(1, self.height() - header)
@@ -226,6 +231,8 @@ class Plot(QWidget):
         self.message.setGeometry(area)
         self.row_labels.setGeometry(0, header, left, height)
         self.column_labels.setGeometry(left, 0, width, header)
+        self.corner.setGeometry(0, 0, left, header)
+        self.focus_frame.setGeometry(self.rect())
         if self.sums is not None:
             self.sums.set_header(header)
             self.sums.setGeometry(self.width() - right, 0, right, self.height())

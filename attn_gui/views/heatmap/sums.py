@@ -13,7 +13,7 @@ from attn_gui.model.answers import RowSums
 from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
-from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, stride, within
+from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, line_in_sight, stride, within
 from attn_gui.views.look import Look, number_font
 
 PADDING = 8
@@ -103,7 +103,7 @@ class SumColumn(QWidget):
             if step > 1:
                 place = within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
                 place.moveTop(max(place.top(), self._header))
-            if place.intersects(last):
+            if place.intersects(last) or not line_in_sight(place, self._header, self.height()):
                 continue
             last = place
             painter.setPen(theme.colour("warning" if wrong[i] else "muted"))

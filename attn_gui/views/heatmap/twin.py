@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.control.settings import Settings
@@ -17,11 +18,15 @@ from attn_gui.model.precision import Precision
 from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
+from attn_gui.views.heatmap.frame import Corner
+from attn_gui.views.heatmap.labels import longest_text
 from attn_gui.views.heatmap.words import cell_description
+from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 ROW_LABELS = 96
 NARROWEST, WIDEST = 64, 120
+NOT_ALLOWED = "masked"
 
 
 class TwinModel(ArrayModel):
@@ -47,7 +52,7 @@ class TwinModel(ArrayModel):
             if role == Qt.ItemDataRole.AccessibleTextRole:
                 return self.description(index.row(), index.column())
             if role == Qt.ItemDataRole.DisplayRole and not self.allowed(index.row(), index.column()):
-                return "masked"
+                return NOT_ALLOWED
         return super().data(index, role)
 
     def allowed(self, i: int, j: int) -> bool:
@@ -70,6 +75,7 @@ class Twin(SpreadsheetView):
     """Has the stage asked for while it is in sight. ``left``: the person goes back to the heatmap."""
 
     left = Signal()
+    corner: Corner | None = None  # headers are placed before there is one
 
     def __init__(self, context: Context, slot: str, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
@@ -78,12 +84,16 @@ class Twin(SpreadsheetView):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._slot = f"{slot}.table"
         self._stage = ""
+        self._following = False
+        self.corner = Corner(context.look, self)
+        self.setCornerWidget(QWidget(self))  # else the style draws a square between the scroll bars
         self.verticalHeader().setMaximumWidth(ROW_LABELS)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         context.feed.answered.connect(self._on_answer)
         context.selection.cell_changed.connect(lambda query, key: self._go_to_selected())
         context.selection.head_changed.connect(lambda head: self._ask())
         context.bands.changed.connect(self._size_rows)
+        self.values.figures_changed.connect(self._size_columns)
         self.selectionModel().currentChanged.connect(self._select)
         self._size_rows()
 
@@ -103,6 +113,23 @@ class Twin(SpreadsheetView):
         super().resizeEvent(event)
         self._size_columns()
 
+    def updateGeometries(self) -> None:
+        super().updateGeometries()
+        if self.corner is not None:
+            self.corner.setGeometry(0, 0, self.verticalHeader().width(), self.horizontalHeader().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, row = self.context.look.theme, self.context.selection.query
+        viewport = self.viewport()
+        if row < self.values.rowCount():
+            top, height = self.rowViewportPosition(row), self.rowHeight(row)
+            QPainter(viewport).fillRect(QRect(0, top, viewport.width(), height), theme.colour("band"))
+        super().paintEvent(event)
+        if self.currentIndex().isValid() and not self.hasFocus():
+            painter = QPainter(viewport)
+            painter.setPen(QPen(theme.colour("accent"), 1))
+            painter.drawRect(self.visualRect(self.currentIndex()).adjusted(0, 0, -1, -1))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
@@ -117,24 +144,32 @@ class Twin(SpreadsheetView):
         trace = self.context.feed.trace
         if slot == self._slot and isinstance(answer, StageValues) and trace is not None:
             self.values.show_stage(answer, trace.experiment)
-            self._size_columns()
             self._go_to_selected()
 
     def _go_to_selected(self) -> None:
         selection = self.context.selection
         index = self.values.index(selection.query, selection.key)
         if index.isValid() and index != self.currentIndex():
-            with QSignalBlocker(self.selectionModel()):
-                self.go_to(selection.query, selection.key)
-            self.viewport().update()
+            self._following = True
+            self.go_to(selection.query, selection.key)
+            self._following = False
+            self.executeDelayedItemsLayout()
+            self.scrollTo(index)
+        self.viewport().update()
 
     def _select(self, now: QModelIndex, before: QModelIndex) -> None:
-        if now.isValid():
+        if now.isValid() and not self._following:
             self.context.selection.set_cell(now.row(), now.column())
 
     def _size_columns(self) -> None:
-        width = self.viewport().width() // max(1, self.values.columnCount())
-        self.horizontalHeader().setDefaultSectionSize(max(NARROWEST, min(width, WIDEST)))
+        """Columns of one width, wide enough for every number, and for names unless they are very long."""
+        values, header = self.values, self.horizontalHeader()
+        metrics = QFontMetricsF(self.font())
+        number = max(metrics.horizontalAdvance(text) for text in (*values.figures.widest, NOT_ALLOWED))
+        name = longest_text(QFontMetricsF(header.font()), values.column_labels)
+        share = self.viewport().width() // max(1, values.columnCount())
+        width = max(NARROWEST, number + SPACE, min(max(share, name + SPACE), WIDEST))
+        header.setDefaultSectionSize(math.ceil(width))
 
     def _size_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.context.bands.row_height)

@@ -1,0 +1,58 @@
+"""Text that the edge of a table cuts gets an ellipsis, so that half a number is not read as a whole one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QHeaderView, QStyleOptionHeader, QWidget
+
+PADDING = 8
+# pixels between a shortened text and the edge that cuts it
+EDGE = 2
+
+_Mode = Qt.TextElideMode
+
+
+def cut_text(
+    text: str, metrics: QFontMetrics, place: QRect, alignment: Qt.AlignmentFlag, view: QRect
+) -> tuple[QRect, str]:
+    """Where and as what to draw ``text``, which belongs into ``place``, of which ``view`` is in sight."""
+    width = min(metrics.horizontalAdvance(text), place.width())
+    if alignment & Qt.AlignmentFlag.AlignRight:
+        left = place.right() + 1 - width
+    elif alignment & Qt.AlignmentFlag.AlignHCenter:
+        left = place.left() + (place.width() - width) // 2
+    else:
+        left = place.left()
+    cut_left, cut_right = left < view.left(), left + width > view.right() + 1
+    if cut_left or cut_right:
+        place = place.intersected(view.adjusted(EDGE, place.top() - view.top(), -EDGE, place.bottom() - view.bottom()))
+    mode = _Mode.ElideLeft if cut_left and not cut_right else _Mode.ElideRight
+    return place, metrics.elidedText(text, mode, place.width()) if place.width() > 0 else ""
+
+
+class CutHeader(QHeaderView):
+    """A header whose names are shortened where they do not fit or an edge of the table cuts them."""
+
+    def __init__(self, orientation: Qt.Orientation, parent: QWidget) -> None:
+        super().__init__(orientation, parent)
+        self._text = ""
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+
+    def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
+        place, self._text = self.drawn(rect, logicalIndex)
+        super().paintSection(painter, place.adjusted(-PADDING, 0, PADDING, 0), logicalIndex)
+
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
+        super().initStyleOptionForIndex(option, logicalIndex)
+        option.text = self._text
+
+    def drawn(self, rect: QRect, section: int) -> tuple[QRect, str]:
+        """Where and as what the name of ``section``, which lies in ``rect``, is drawn."""
+        model, roles = self.model(), Qt.ItemDataRole
+        text = model.headerData(section, self.orientation(), roles.DisplayRole)
+        alignment = model.headerData(section, self.orientation(), roles.TextAlignmentRole)
+        place = rect.adjusted(PADDING, 0, -PADDING, 0)
+        sides = Qt.AlignmentFlag(self.defaultAlignment() if alignment is None else alignment)
+        return cut_text("" if text is None else str(text), self.fontMetrics(), place, sides, self.viewport().rect())
