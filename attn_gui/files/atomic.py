@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from attn_gui.files.errors import cannot_write
+from attn_gui.files.errors import FileError, cannot_write
+from attn_gui.files.regular import kind_of
 
 
 @contextmanager
@@ -24,7 +25,7 @@ def replacing(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
     ``durable`` waits until the disk has it, so that it survives a power cut; what can be made again need not wait.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(Path(path))
     temporary = target.with_name(f".attn_gui-{secrets.token_hex(8)}.tmp")
     try:
         # os.open applies the umask, which tempfile's 0600 would not
@@ -47,6 +48,25 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     """Replace ``path`` by ``data``; as :func:`replacing`."""
     with replacing(path) as file:
         file.write(data)
+
+
+def _target(path: Path) -> Path:
+    """The file that ``path``, which may be a link, stands for. A pipe or a device would be lost in being replaced."""
+    expected = "the name of a file"
+    try:
+        target = Path(os.path.realpath(path))
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    except ValueError as error:  # a null character in the name
+        raise FileError(path, "writing", expected, "a name that no file can have") from error
+    if stat.S_ISDIR(mode):
+        raise FileError(path, "writing", expected, "the name of a folder; nothing was changed")
+    if not stat.S_ISREG(mode):
+        raise FileError(path, "writing", expected, f"the name of {kind_of(mode)}; nothing was changed")
+    return target
 
 
 @contextmanager

@@ -6,6 +6,9 @@ import errno
 from pathlib import Path
 
 
+LONGEST = 500
+
+
 class FileError(ValueError):
     """A file that cannot be read or written.
 
@@ -14,12 +17,18 @@ class FileError(ValueError):
     """
 
     def __init__(self, path: str | Path, where: str, expected: str, received: str) -> None:
+        # what came may be megabytes of a damaged or hostile file
+        where, received = _cut(where), _cut(received)
         place = f"{path}: {where}" if where else str(path)
         super().__init__(f"{place}: expected {expected}, received {received}")
         self.path = Path(path)
         self.where = where
         self.expected = expected
         self.received = received
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def cannot_write(path: Path, error: OSError) -> FileError:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from attn_gui.files import recipes
 from attn_gui.files.errors import FileError, cannot_read
 from attn_gui.files.places import Place, parsed
+from attn_gui.files.regular import size_of_file
 from attn_gui.model.errors import ExperimentError, readable_bytes
 from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV, Source
 from attn_gui.model.masks import MaskRule, rule_from_plain, rule_to_plain
@@ -38,6 +39,8 @@ from attn_gui.model.weights import BIASES, MATRICES, Weights
 
 FORMAT, VERSION = "attn-experiment", 1
 MAX_BYTES = 1 << 28
+# each takes some microseconds to read, and time with every picture
+MAX_RECTANGLES = 100_000
 Put = Callable[[NDArray[Any]], Any]
 
 
@@ -88,10 +91,10 @@ def _plain_source(source: Source, put: Put) -> dict[str, Any]:
 def read(path: str | Path) -> NamedExperiment:
     """The experiment of a JSON file, which may hold recipes (:mod:`~attn_gui.files.recipes`); raises FileError."""
     path = Path(path)
+    size = size_of_file(path)
+    if size > MAX_BYTES:
+        raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
         data = path.read_bytes()
     except OSError as error:
         raise cannot_read(path, error) from error
@@ -190,14 +193,21 @@ def _kind(place: Place) -> Place:
 
 def _rule(place: Place) -> MaskRule:
     _kind(place).text()
+    parameters = dict(place.items())
     try:
         return rule_from_plain(place.value)
     except ExperimentError as error:
-        raise place.refused(error) from error
+        # "mask sliding_window window" speaks of the member “window”
+        at = parameters.get(error.field.rpartition(" ")[2])
+        if at is None:
+            raise place.refused(error) from error
+        raise FileError(at.path, at.where, error.expected, error.received) from error
 
 
 def _painted(place: Place) -> Painted:
     rectangles = []
+    if len(place.of(list, "a list")) > MAX_RECTANGLES:
+        place.refuse(f"at most {MAX_RECTANGLES:,} rectangles")
     for at in place.elements():
         values = at.elements()
         if len(values) != 5:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -30,12 +32,27 @@ def parsed(path: Path, where: str, data: bytes) -> Any:
         raise FileError(path, at, "JSON", error.msg) from error
     except RecursionError as error:
         raise FileError(path, where, "JSON", "brackets nested too deep") from error
-    except ValueError as error:
+    except _NotJson as error:
         raise FileError(path, where, "JSON", str(error)) from error
+    except ValueError as error:
+        # the one other thing that Python refuses, in words about its own settings
+        most = sys.get_int_max_str_digits()
+        line = 1 + data[: _first_of_more_digits(data, most)].count(b"\n")
+        at = f"{where} line {line}".strip()
+        raise FileError(path, at, f"whole numbers of at most {most:,} digits", "a longer one") from error
+
+
+class _NotJson(ValueError):
+    pass
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant}, which JSON does not have")
+    raise _NotJson(f"{constant}, which JSON does not have")
+
+
+def _first_of_more_digits(data: bytes, most: int) -> int:
+    found = re.search(rb"(?<![0-9.])[0-9]{%d}(?![0-9]*[.eE])" % (most + 1), data)
+    return found.start() if found is not None else 0
 
 
 class Members(Protocol):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import math
 import struct
 import zlib
 from pathlib import Path
@@ -25,9 +26,10 @@ from attn_gui.files import archive, npy
 from attn_gui.files.archive import MANIFEST
 from attn_gui.files.atomic import replacing
 from attn_gui.files.errors import FileError, cannot_read
-from attn_gui.files.experiment_json import check_version, from_place, to_plain
+from attn_gui.files.experiment_json import MAX_RECTANGLES, check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
+from attn_gui.files.regular import size_of_file
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.session import Session
 from attn_gui.model.table import Table
@@ -36,10 +38,19 @@ Array = NDArray[Any]
 
 FORMAT, VERSION = "attn-session", 1
 LARGE = 1000
+MAX_EXPERIMENTS = 1_000
+MAX_VIEW_DEPTH = 8
 
 
 def save(session: Session, path: str | Path) -> None:
-    """Write ``session`` to ``path``, which holds the old content or the new, never a part; raises FileError."""
+    """Write ``session`` to ``path``, which holds the old content or the new, never a part; raises FileError.
+
+    What :func:`load` would refuse as too much is refused here, while the person can still do something about it.
+    """
+    path = Path(path)
+    _check_count(path, "experiments", len(session.experiments), MAX_EXPERIMENTS)
+    painted = sum(len(named.experiment.painted.rectangles) for named in session.experiments)
+    _check_count(path, "experiments", painted, MAX_RECTANGLES, " rectangles painted by hand")
     with replacing(path) as file, ZipFile(file, "w") as zipped:
         members = _Written(zipped)
         manifest = {
@@ -55,6 +66,7 @@ def save(session: Session, path: str | Path) -> None:
 def load(path: str | Path) -> Session:
     """The session in ``path``; raises FileError naming the place of what is wrong."""
     path = Path(path)
+    size_of_file(path)
     try:
         with ZipFile(path) as zipped:
             archive.check(path, zipped)
@@ -82,12 +94,32 @@ def _session(place: Place) -> Session:
     check_version(place, FORMAT, VERSION)
     at = place.keys(("format", "version", "experiments"), ("current", "view"))
     view = at["view"].of(dict, "an object") if "view" in at else {}
+    # what could not be written again (1e999 is no JSON number) would make every later save fail
+    view = {name: value for name, value in view.items() if _can_be_written(value, MAX_VIEW_DEPTH)}
     current = at["current"].whole() if "current" in at else 0
-    experiments = tuple(from_place(experiment) for experiment in at["experiments"].elements())
+    places = at["experiments"].elements()
+    _check_count(place.path, "experiments", len(places), MAX_EXPERIMENTS)
+    experiments, painted = [], 0
+    for each in places:
+        experiments.append(from_place(each))
+        painted += len(experiments[-1].experiment.painted.rectangles)
+        _check_count(place.path, "experiments", painted, MAX_RECTANGLES, " rectangles painted by hand")
     try:
-        return Session(experiments, current, view)
+        return Session(tuple(experiments), current, view)
     except ExperimentError as error:
         raise place.refused(error) from error
+
+
+def _can_be_written(value: Any, depth: int) -> bool:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return depth > 0 and all(_can_be_written(each, depth - 1) for each in inner)
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _check_count(path: Path, where: str, count: int, most: int, of: str = "") -> None:
+    if count > most:
+        raise FileError(path, where, f"at most {most:,}{of}", f"{count:,}")
 
 
 class _Written:

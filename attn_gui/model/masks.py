@@ -14,6 +14,10 @@ from typing import Any, ClassVar
 from attn_gui.model.errors import ExperimentError
 
 
+# more keys than any machine holds, and few enough for 32-bit arithmetic on the counts
+LARGEST_WINDOW = 2**31 - 1
+
+
 @dataclass(frozen=True)
 class Columns:
     """What a rule may look at besides the indices.
@@ -95,6 +99,8 @@ class SlidingWindow(MaskRule):
     def __post_init__(self) -> None:
         if self.window < 0:
             raise ExperimentError("mask window", "0 or more previous keys", str(self.window))
+        if self.window > LARGEST_WINDOW:
+            raise ExperimentError("mask window", f"at most {LARGEST_WINDOW} previous keys", str(self.window))
 
     def allowed(self, i: Any, j: Any, columns: Columns) -> Any:
         return (j >= i - self.window) & (j <= i + (self.window if self.two_sided else 0))

@@ -41,7 +41,10 @@ class Matrix(Protocol):
 
 
 class Trace(Protocol):
-    """The stages of one experiment as they were computed. Nothing in it changes once it is there."""
+    """The stages of one experiment as they were computed. Nothing in it changes once it is there.
+
+    Its arrays are read-only: copy one to change it.
+    """
 
     experiment: Experiment
     device: str

@@ -28,7 +28,8 @@ def cut_text(
     if cut_left or cut_right:
         place = place.intersected(view.adjusted(EDGE, place.top() - view.top(), -EDGE, place.bottom() - view.bottom()))
     mode = _Mode.ElideLeft if cut_left and not cut_right else _Mode.ElideRight
-    return place, metrics.elidedText(text, mode, place.width()) if place.width() > 0 else ""
+    drawn = metrics.elidedText(text, mode, max(0, place.width()))
+    return place, drawn if metrics.horizontalAdvance(drawn) <= place.width() else ""
 
 
 class CutHeader(QHeaderView):

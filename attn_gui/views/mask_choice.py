@@ -12,7 +12,8 @@ from attn_gui.model.painted import Painted
 from attn_gui.views.context import Context
 
 CUSTOM = "custom"
-LARGEST_WINDOW = 1_000_000
+# room for seven digits: a file may bring more, for which the field then grows
+USUAL_WINDOW = 1_000_000
 
 
 class MaskChoice(QWidget):
@@ -28,7 +29,7 @@ class MaskChoice(QWidget):
         self.kind.addItem("Custom", CUSTOM)
         self.kind.setItemData(self.kind.count() - 1, "Click or drag over cells of A", Qt.ItemDataRole.ToolTipRole)
         self.window_size = QSpinBox()
-        self.window_size.setRange(0, LARGEST_WINDOW)
+        self.window_size.setRange(0, USUAL_WINDOW)
         self.window_size.setSuffix(" previous")
         self.window_size.setAccessibleName("Previous keys in the window")
         self.window_size.setToolTip("A query may attend to this many previous keys, and to its own")
@@ -76,6 +77,7 @@ class MaskChoice(QWidget):
         sliding = isinstance(rule, SlidingWindow)
         if isinstance(rule, SlidingWindow):
             with QSignalBlocker(self.window_size), QSignalBlocker(self.two_sided):
+                self.window_size.setMaximum(max(USUAL_WINDOW, rule.window))
                 self.window_size.setValue(rule.window)
                 self.two_sided.setChecked(rule.two_sided)
         if isinstance(rule, Causal):

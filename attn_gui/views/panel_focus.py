@@ -29,10 +29,12 @@ class PanelFocus:
         start = (-1 if step > 0 else count) if here is None else here
         for away in range(1, count + 1):
             stop = self._stops[(start + step * away) % count]
-            target = _target(stop) if stop.isVisible() else None
+            if not stop.isVisible():
+                continue
+            if isinstance(stop, QDockWidget):
+                stop.raise_()  # one of several drawers in one place
+            target = _target(stop)
             if target is not None:
-                if isinstance(stop, QDockWidget):
-                    stop.raise_()  # one of several drawers in one place
                 target.window().activateWindow()
                 target.setFocus(_REASONS[step])
                 return

@@ -64,6 +64,7 @@ def show(context: Context, qtbot: QtBot, wait_traced: Callable[[], None], out: P
         e = experiment() if shown is None else shown
         context.document.open(Session((NamedExperiment("A: “test”?", e),)), None)
         wait_traced()
+        qtbot.waitUntil(lambda: not context.feed.busy)
         dialog = ExportDialog(context, Exports(context.worker, context.feed))
         qtbot.addWidget(dialog)
         dialog.show()
@@ -104,8 +105,8 @@ def test_writes_the_weights_of_the_selected_head(
     written = export(dialog, qtbot)
     assert written == out / "N_head2.csv"
     np.testing.assert_array_equal(csv_reader.read(written).values.astype(np.float32), context.feed.trace.stage("N", 1))
-    assert dialog.outcome.text() == "N_head2.csv is written."
-    assert "N_head2.csv is replaced" in dialog.plan.text()
+    assert dialog.outcome.text().startswith("N_head2.csv is written to ")
+    assert dialog.plan.text() == ""
 
 
 def test_offers_what_the_experiment_has(show: Callable[..., ExportDialog]) -> None:
@@ -158,8 +159,11 @@ def test_the_whole_experiment(show: Callable[..., ExportDialog], context: Contex
     pick(dialog.choices.what, "The whole")
     assert not dialog.choices.head.isEnabled()
     assert dialog.path.text() == str(out / "A- “test”")
+    planned = dialog.plan.text()
     folder = export(dialog, qtbot)
-    assert dialog.plan.text().split()[0] == str(len(files(folder)))
+    assert planned.split()[0] == str(len(files(folder)))
+    dialog.path.setText(str(folder.parent))
+    dialog.path.setText(str(folder))
     assert "Files of the same names in this folder are replaced." in dialog.plan.text()
     assert read(folder / "experiment.json").name == "A: “test”?"
     # the next one is offered beside it, not in it
@@ -182,6 +186,50 @@ def test_the_last_folder_is_remembered(
     dialog.path.setText(str(tmp_path / "N.csv"))
     export(dialog, qtbot)
     assert show().path.text() == str(tmp_path / "N_head1.csv")
+
+
+def test_after_an_export_nothing_is_said_of_the_next_until_something_changes(
+    show: Callable[..., ExportDialog], context: Context, qtbot: QtBot, out: Path, wait_traced: Callable[[], None]
+) -> None:
+    def choose_a_form(dialog: ExportDialog) -> None:
+        pick(dialog.choices.form, "NPZ")
+        pick(dialog.choices.form, "CSV, as")
+
+    def type_a_path(dialog: ExportDialog) -> None:
+        dialog.path.setText(str(out / "N_head1.cs"))
+        dialog.path.setText(str(out / "N_head1.csv"))
+
+    def edit(dialog: ExportDialog) -> None:
+        context.document.apply("Again", replace(context.document.experiment))
+        wait_traced()
+
+    dialog = show()
+    for change in (choose_a_form, type_a_path, edit):
+        export(dialog, qtbot)
+        assert dialog.outcome.isVisible()
+        assert dialog.open_folder.isVisible()
+        assert dialog.plan.text() == ""
+        change(dialog)
+        assert not dialog.outcome.isVisible()
+        assert "N_head1.csv is replaced." in dialog.plan.text()
+
+
+def test_the_folder_of_the_open_session_comes_first(
+    show: Callable[..., ExportDialog], context: Context, out: Path, tmp_path: Path
+) -> None:
+    dialog = show()
+    assert dialog.path.text() == str(out / "N_head1.csv")
+    lesson = tmp_path / "lesson"
+    lesson.mkdir()
+    context.document.saved(lesson / "mine.attn")
+    assert dialog.path.text() == str(lesson / "N_head1.csv")
+    dialog.path.setText(str(tmp_path / "elsewhere.csv"))
+    context.document.saved(lesson / "mine.attn")
+    assert dialog.path.text() == str(tmp_path / "elsewhere.csv")
+    dialog.path.clear()
+    dialog.hide()
+    dialog.show()
+    assert dialog.path.text() == str(lesson / "N_head1.csv")
 
 
 def test_a_typed_name_needs_no_ending_and_no_folder(show: Callable[..., ExportDialog], qtbot: QtBot, out: Path) -> None:
@@ -277,7 +325,8 @@ def test_out_of_sight_the_window_says_how_it_went(
     dialog.export.click()
     dialog.shut.click()
     qtbot.waitUntil(lambda: bool(said))
-    assert (said[0].kind, said[0].text) == (Kind.INFO, "N_head1.csv is written.")
+    assert said[0].kind is Kind.INFO
+    assert said[0].text.startswith("N_head1.csv is written to ")
     dialog.show()
     dialog.path.setText(str(tmp_path / "missing" / "N.csv"))
     dialog.export.click()
@@ -391,7 +440,13 @@ def test_every_control_has_a_name(show: Callable[..., ExportDialog]) -> None:
 
 @pytest.mark.parametrize(
     ("title", "name"),
-    [("Karina", "Karina"), ("a/b\\c: d?", "a-b-c- d"), ("  ..  ", "experiment"), ("é" * 100, "é" * 60)],
+    [
+        ("Karina", "Karina"),
+        ("a/b\\c: d?", "a-b-c- d"),
+        ("  ..  ", "experiment"),
+        ("é" * 100, "é" * 60),
+        ("The first…", "The first"),
+    ],
 )
 def test_a_title_as_a_file_name(title: str, name: str) -> None:
     assert file_name_of(title) == name

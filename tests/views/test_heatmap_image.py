@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
@@ -166,8 +167,15 @@ def test_one_long_number_costs_the_others_nothing(qtbot: QtBot) -> None:
     assert (style.decimals, style.bare, style.font) == (alone.decimals, alone.bare, alone.font)
     assert style.text(0.25, 44) == "0.2500"
     assert style.text(values[4, 4], 44) == TOO_LONG
-    values[4, 4] = 1123.4  # has room without its decimals
-    assert fitting_style(values, 44, 30, 4).text(values[4, 4], 44) == "1123"
+
+
+def test_a_score_far_above_the_others_goes_without_its_decimals(qtbot: QtBot) -> None:
+    values = np.random.default_rng(0).uniform(-2, 2, (9, 9))
+    values[4, 4] = 112.0
+    style = fitting_style(values, 24, 30, 4)
+    assert style is not None
+    assert style.text(-1.23, 24) == "-1.2"
+    assert style.text(112.0, 24) == "112"
 
 
 def test_numbers_that_would_all_read_as_zero_are_left_out(qtbot: QtBot) -> None:
@@ -175,12 +183,13 @@ def test_numbers_that_would_all_read_as_zero_are_left_out(qtbot: QtBot) -> None:
     assert fitting_style(np.full((30, 30), 0.31), 12, 30, 4).text(0.31, 12) == ".3"
 
 
+@pytest.mark.usefixtures("qapp")
 @given(
     values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12),
     width=st.floats(4, 120),
     decimals=st.integers(0, 6),
 )
-def test_what_is_written_fits_and_is_most_of_it(qtbot: QtBot, values: list[float], width: float, decimals: int) -> None:
+def test_what_is_written_fits_and_is_most_of_it(values: list[float], width: float, decimals: int) -> None:
     style = fitting_style(np.array(values), width, 40, decimals)
     if style is None:
         return

@@ -10,8 +10,10 @@ from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
-from attn_gui.views.heatmap.labels import LabelStrip, stride, token_text
+from attn_gui.views.heatmap.labels import ColumnLabels, LabelStrip, stride, token_text
+from attn_gui.views.look import number_font
 from tests.views.heatmaps import LEFT, Pair, place, random_experiment
 
 ODD = ("a\nb", "\t", "   ", "<b>bold</b>", "שלום", "🙂", "a" * 60, "the", "the")
@@ -171,3 +173,90 @@ def test_both_heatmaps_mark_the_same_band(qtbot: QtBot, context: Context) -> Non
             assert lit == (i == 4)
     image = pair.N.heatmap.grab().toImage()
     assert image.pixel(image.width() - 3, place(pair.N.heatmap, 4, 0).y()) == band
+
+
+def test_a_tick_ties_each_thinned_label_to_its_row_or_column(qtbot: QtBot, context: Context) -> None:
+    pair = Pair(qtbot, context)
+    pair.show_experiment(random_experiment(400))
+    context.selection.set_cell(203, 207)
+    heatmap, muted = pair.A.heatmap, context.look.theme.colour("muted")
+    rows, columns = heatmap.plot.row_labels, heatmap.plot.column_labels
+    image = columns.grab().toImage()
+    for j, room in columns.drawn().items():
+        middle = place(heatmap, 0, j).x() - heatmap.plot.area.left()
+        # at the ends a label moves no farther than its own text makes it
+        text = QFontMetricsF(columns.font()).horizontalAdvance(f"q{j}")
+        assert abs(room.center().x() - middle) <= text / 2 + 2
+        assert any(image.pixelColor(x, columns.height() - 4) == muted for x in range(middle - 1, middle + 2)), j
+    image = rows.grab().toImage()
+    for i in rows.drawn():
+        middle = place(heatmap, i, 0).y() - context.bands.header
+        found = [y for y in range(middle - 1, middle + 2) if image.pixelColor(rows.width() - 2, y) == muted]
+        assert found, i
+
+
+@pytest.mark.parametrize("count", [9, 24])
+def test_labels_partly_out_of_sight_are_elided_or_left_out(qtbot: QtBot, context: Context, count: int) -> None:
+    pair = Pair(qtbot, context, (1000, 640))
+    pair.show_experiment(named(tuple(f"name {i}" for i in range(count))))
+    for shift in (0.1, 0.35, 0.6, 0.85):
+        context.bands.show_rows(1 + shift, count - 2)
+        pair.A.heatmap.plot.columns.show_keys(1 + shift, count - 2)
+        for strip in strips(pair):
+            metrics = QFontMetricsF(strip.font())
+            upright = isinstance(strip, ColumnLabels) and strip.upright
+            for index, room in strip.drawn().items():
+                text = strip.text(index, room)
+                assert room.left() >= 0
+                assert room.right() <= strip.width()
+                if upright:
+                    assert room.width() >= metrics.ascent()
+                    assert metrics.horizontalAdvance(text) <= strip.height() - 8
+                else:
+                    assert metrics.horizontalAdvance(text) <= room.width()
+                if not isinstance(strip, ColumnLabels):
+                    assert room.center().y() - metrics.ascent() / 2 >= -1
+                    assert room.center().y() + metrics.ascent() / 2 <= strip.height() + 1
+
+
+def test_a_low_plot_has_a_low_header(qtbot: QtBot, context: Context) -> None:
+    pair = Pair(qtbot, context, (720, 520))
+    pair.show_experiment(named(tuple(f"quite long {i}" for i in range(11))))
+    assert context.bands.header > HEADER
+    assert pair.A.heatmap.plot.column_labels.upright
+    pair.resize(720, 270)
+    assert pair.A.heatmap.height() < 200
+    assert context.bands.header == HEADER
+    assert not pair.A.heatmap.plot.column_labels.upright
+    pair.resize(720, 520)
+    assert context.bands.header > HEADER
+    # few rows need no more: what is low because nothing more is of use is not short of room
+    labels = pair.A.heatmap.plot.column_labels
+    width = labels.width()
+    assert labels.wanted_height(width, HEADER + 72, 72) > HEADER
+    assert labels.wanted_height(width, HEADER + 71, 72) == HEADER
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_the_corner_says_what_rows_and_columns_are(qtbot: QtBot, context: Context, theme: str) -> None:
+    context.settings.theme = theme
+    pair = Pair(qtbot, context)
+    for names in (("a", "b", "c"), tuple(f"{'w' * 12} {i}" for i in range(11))):
+        pair.show_experiment(named(names))
+        for panel in (pair.A, pair.N):
+            plot = panel.heatmap.plot
+            corner = plot.corner
+            assert corner.geometry().bottomRight() + QPoint(1, 1) == plot.area.topLeft()
+            font = number_font()
+            font.setPixelSize(corner.pixels())
+            image, muted = corner.grab().toImage(), context.look.theme.colour("muted")
+            for text, box in zip(("key →", "query ↓"), corner.places(), strict=True):
+                assert corner.rect().contains(box)
+                assert QFontMetricsF(font).horizontalAdvance(text) <= box.width()
+                inked = [
+                    abs(image.pixelColor(x, y).lightness() - muted.lightness()) < 60
+                    for x in range(box.left(), box.right())
+                    for y in range(box.top(), box.bottom())
+                ]
+                assert any(inked)
+                assert not all(inked)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QImage
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.experiment import Experiment
@@ -12,7 +13,8 @@ from attn_gui.model.masks import Causal
 from attn_gui.model.painted import Painted
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
-from tests.views.heatmaps import Pair, grabbed, is_one_of, place, random_experiment, reference
+from attn_gui.views.heatmap.numbers_item import DARK_INK, LIGHT_INK
+from tests.views.heatmaps import LEFT, Pair, grabbed, is_one_of, place, random_experiment, reference
 
 SMALL = [
     pytest.param(random_experiment(5), id="5x5"),
@@ -301,3 +303,80 @@ def test_a_new_picture_is_never_blank_and_never_misplaced(qtbot: QtBot, context:
     for i, j in ((62, 472), (101, 502), (168, 565)):
         point = place(heatmap, i, j) - heatmap.plot.area.topLeft()
         assert is_one_of(image.pixelColor(point), table, (A[i, j] + bound) / (2 * bound) * 253)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_the_focus_has_a_frame(qtbot: QtBot, context: Context, theme: str) -> None:
+    context.settings.theme = theme
+    pair = Pair(qtbot, context)
+    pair.show_experiment(random_experiment(5))
+    pair.activateWindow()
+    accent = context.look.theme.colour("accent")
+    for focused, other in ((pair.A.heatmap, pair.N.heatmap), (pair.N.heatmap, pair.A.heatmap)):
+        focused.plot.setFocus()
+        qtbot.waitUntil(focused.plot.hasFocus)
+        for heatmap in (focused, other):
+            image = heatmap.plot.grab().toImage()
+            width, height = image.width(), image.height()
+            top = [image.pixelColor(x, y) == accent for x in range(width) for y in (0, 1)]
+            right = [image.pixelColor(x, y) == accent for y in range(height) for x in (width - 2, width - 1)]
+            bottom = [image.pixelColor(x, y) == accent for x in range(width) for y in (height - 2, height - 1)]
+            assert all((*top, *right, *bottom)) == (heatmap is focused)
+            assert image.pixelColor(width // 3, 3) != accent
+        # what lies under the frame is still there to be pressed
+        qtbot.mouseClick(focused.plot, LEFT, pos=place(focused, 4, 4))
+        assert (context.selection.query, context.selection.key) == (4, 4)
+        context.selection.set_cell(0, 0)
+
+
+def test_no_number_is_cut_at_the_edges(qtbot: QtBot, context: Context) -> None:
+    pair = Pair(qtbot, context, (1000, 640))
+    pair.show_experiment(random_experiment(20))
+    heatmap = pair.N.heatmap
+    plot = heatmap.plot
+    seen = {True: 0, False: 0}
+    for shift in np.linspace(0, 1, 9):
+        plot.columns.show_keys(3 + shift, 9 + shift)
+        context.bands.show_rows(2 + shift, 10 + shift)
+        pair.settle()
+        grid, style = plot.grid, plot.numbers.style
+        assert style is not None
+        image = grabbed(heatmap)
+        ink = {colour.rgb() for colour in (DARK_INK, LIGHT_INK)}
+        latest = heatmap.pictures.latest
+        assert latest is not None
+        (top, _), (left, _) = latest.request.rows, latest.request.columns
+        for i in grid.queries:
+            for j in grid.keys:
+                text = style.text(float(latest.values[i - top, j - left]), grid.cell_width)
+                cell = grid.cell(i, j)
+                width, height = QFontMetricsF(style.font).horizontalAdvance(text), style.metrics.capHeight()
+                box = QRectF(0, 0, width, height)
+                box.moveCenter(cell.center())
+                view = QRectF(0, 0, grid.width, grid.height)
+                if not (view.contains(box) or not view.adjusted(2, 2, -2, -2).intersects(box)) or view.adjusted(
+                    3, 3, -3, -3
+                ).contains(box):
+                    part = (cell.adjusted(2, 2, -2, -2) & view).toAlignedRect()
+                    written = any(
+                        image.pixel(x, y) in ink
+                        for x in range(part.left(), min(part.right(), grid.width))
+                        for y in range(part.top(), min(part.bottom(), grid.height))
+                    )
+                    assert written == view.contains(box), (i, j, text)
+                    seen[written] += 1
+    assert min(seen.values()) > 20
+
+
+@pytest.mark.parametrize("count", [9, 12])
+def test_scores_of_both_signs_are_written_where_weights_are(qtbot: QtBot, context: Context, count: int) -> None:
+    pair = Pair(qtbot, context, (700, 640))
+    base = random_experiment(count)
+    pair.show_experiment(base)
+    assert pair.N.heatmap.plot.numbers.style is not None
+    assert pair.A.heatmap.plot.numbers.style is not None
+    X = base.tokens.embeddings.array().copy()
+    X[3] = [16.6, 0, 0, 0, 0, 0]  # a score of 112
+    pair.show_experiment(Experiment.from_tokens(base.tokens.tokens, X))
+    assert pair.A.heatmap.plot.numbers.isVisible()
+    assert pair.N.heatmap.plot.numbers.isVisible()

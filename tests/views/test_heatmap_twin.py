@@ -109,6 +109,86 @@ def test_rows_of_the_table_are_as_high_as_the_bands(context: Context, pair: Pair
         assert y == context.bands.header + i * context.bands.row_height
 
 
+@pytest.mark.parametrize("scale", [1.0, 40.0])
+def test_no_number_and_no_short_name_is_cut_in_the_table(context: Context, pair: Pair, scale: float) -> None:
+    base = random_experiment(12)
+    X = base.tokens.embeddings.array() * scale
+    pair.show_experiment(Experiment.from_tokens([f"token {i}" for i in range(12)], X, rule=Causal()))
+    twin = pair.A.heatmap.twin
+    pair.A.heatmap.show_table(True)
+    pair.settle()
+    for decimals in (4, 7):
+        context.settings.decimals = decimals
+        texts = [twin.values.index(i, j).data() for i in range(12) for j in range(12)]
+        assert any(text.startswith("−") for text in texts)
+        for j in range(12):
+            room = twin.columnWidth(j) - 2 * 8 - 1  # what is left and right of a number, and the line
+            assert max(twin.fontMetrics().horizontalAdvance(texts[i * 12 + j]) for i in range(12)) <= room
+            assert twin.horizontalHeader().fontMetrics().horizontalAdvance(f"token {j}") <= room
+
+
+def test_the_selected_cell_is_in_sight_and_lit_as_soon_as_the_table_has_numbers(context: Context, pair: Pair) -> None:
+    pair.show_experiment(random_experiment(40))
+    context.selection.set_cell(33, 28)
+    twin = pair.N.heatmap.twin
+    pair.N.heatmap.show_table(True)
+    pair.settle()
+    cell = twin.visualRect(twin.values.index(33, 28))
+    assert twin.viewport().rect().contains(cell)
+    assert (context.selection.query, context.selection.key) == (33, 28)
+    image = twin.viewport().grab().toImage()
+    theme = context.look.theme
+    assert image.pixelColor(cell.center().x(), cell.top()) == theme.colour("accent")
+    beside, above = cell.translated(-cell.width(), 0), cell.translated(0, -cell.height())
+    assert image.pixelColor(beside.topLeft() + QPoint(3, 3)) == theme.colour("band")
+    assert image.pixelColor(above.topLeft() + QPoint(3, 3)) == theme.colour("panel")
+    context.selection.set_cell(0, 0)
+    assert twin.viewport().rect().contains(twin.visualRect(twin.values.index(0, 0)))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_tables_corners_hold_what_belongs_there(context: Context, pair: Pair, theme: str) -> None:
+    pair.show_experiment(random_experiment(40))
+    context.settings.theme = theme
+    twin = pair.N.heatmap.twin
+    pair.N.heatmap.show_table(True)
+    pair.settle()
+    assert twin.horizontalScrollBar().isVisible()
+    image = twin.grab().toImage()
+    panel = context.look.theme.colour("panel")
+    for x in range(twin.viewport().geometry().right() + 2, twin.width()):
+        for y in range(twin.viewport().geometry().bottom() + 2, twin.height()):
+            assert image.pixelColor(x, y) == panel
+    corner = twin.corner
+    assert corner is not None
+    assert corner.geometry().bottomRight() + QPoint(1, 1) == twin.viewport().geometry().topLeft()
+    assert any(image.pixelColor(x, y) != panel for x in range(corner.width()) for y in range(corner.height()))
+
+
+def test_what_the_menu_offers_works_while_the_table_has_the_focus(qtbot: QtBot, context: Context, pair: Pair) -> None:
+    heatmap = pair.N.heatmap
+    focus(qtbot, pair, heatmap)
+    heatmap.show_table(True)
+    pair.settle()
+    qtbot.waitUntil(heatmap.twin.hasFocus)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.setText("before")
+    keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(heatmap.twin, Qt.Key.Key_C, keys)
+    qtbot.waitUntil(lambda: clipboard.text() != "before")
+    assert len(clipboard.text().split("\n")) == 5
+    heatmap.twin.go_to(2, 1)
+    clipboard.setText("before")
+    qtbot.keyClick(heatmap.twin, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: clipboard.text() != "before")
+    _, N, _ = reference(context.document.experiment)
+    assert float(clipboard.text()) == pytest.approx(N[2, 1], rel=1e-6)
+    for action in (heatmap.menu.zoom_in, heatmap.menu.zoom_out, heatmap.menu.fit):
+        assert not action.isEnabled()  # there is nothing to zoom
+    heatmap.show_table(False)
+    assert heatmap.menu.zoom_in.isEnabled()
+
+
 def test_a_table_out_of_sight_has_nothing_asked_for_it(context: Context, pair: Pair) -> None:
     heatmap = pair.N.heatmap
     heatmap.show_table(True)

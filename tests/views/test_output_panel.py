@@ -18,6 +18,7 @@ from attn_gui.model.variant import Variant
 from attn_gui.views import array_model, output_panel, output_table
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
+from attn_gui.views.foot_scroll import FootScroll
 from attn_gui.views.output_panel import OutputPanel
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.5, 1.0]])
@@ -205,8 +206,6 @@ def test_pale_while_the_next_one_takes_its_time(
 
 
 def test_a_wide_output_scrolls_in_the_footer(panel: OutputPanel, qtbot: QtBot) -> None:
-    from attn_gui.views.foot_scroll import FootScroll
-
     bar = panel.findChild(FootScroll)
     assert isinstance(bar, FootScroll)
     panel.table.show_output(np.zeros((5, 2)), list("abcde"), ["o1", "o2"], Precision.FLOAT64)
@@ -221,12 +220,25 @@ def test_a_wide_output_scrolls_in_the_footer(panel: OutputPanel, qtbot: QtBot) -
     assert not panel.table.horizontalScrollBar().isVisible()
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("value", [0.0, -0.1234])
+def test_three_columns_have_a_place_in_any_width(panel: OutputPanel, qtbot: QtBot, columns: int, value: float) -> None:
+    bar = panel.findChild(FootScroll)
+    assert isinstance(bar, FootScroll)
+    names = [f"o{i + 1}" for i in range(columns)]
+    panel.table.show_output(np.full((5, columns), value), list("abcde"), names, Precision.FLOAT64)
+    panel.resize(1, 460)
+    qtbot.waitUntil(lambda: panel.width() == panel.minimumWidth())
+    assert panel.table.horizontalHeader().length() <= panel.table.viewport().width()
+    assert not bar.isVisible()
+
+
 def test_an_experiment_of_other_size_is_taken_over(
-    panel: OutputPanel, context: Context, wait_traced: Callable[[], None]
+    panel: OutputPanel, context: Context, wait_traced: Callable[[], None], qtbot: QtBot
 ) -> None:
     context.document.start()
     wait_traced()
     context.document.apply("other", Experiment.from_tokens(["a", "b", "c"], np.eye(3)))
     wait_traced()
-    assert shown(panel).shape == (3, 3)
+    qtbot.waitUntil(lambda: shown(panel).shape == (3, 3))
     assert panel.table.currentIndex().row() == context.selection.query

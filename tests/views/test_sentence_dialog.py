@@ -17,7 +17,7 @@ from attn_gui.model.text import embed, split
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 from attn_gui.views.context import Context
-from attn_gui.views.sentence_dialog import MOST_TOKENS, SentenceDialog
+from attn_gui.views.sentence_dialog import MOST_TOKENS, SentenceDialog, title_of
 from attn_gui.views.token_panel import TokenPanel
 
 TEXT = "The animal didn't cross the street."
@@ -154,6 +154,33 @@ def test_the_panel_opens_it_for_the_table_in_sight(context: Context, qtbot: QtBo
     assert context.document.experiment.context is not None
     assert context.document.experiment.context.tokens == ("stays",)
     assert context.document.experiment.tokens.tokens[0] == "karina"
+
+
+def test_the_experiment_is_named_after_the_text_and_its_old_note_goes(dialog: SentenceDialog, context: Context) -> None:
+    document = context.document
+    example = replace(document.session.named, note="Switch heads and watch it")
+    document.apply_named("example", example)
+    dialog.text.setPlainText("The students  didn't\nsleep")
+    dialog.accept()
+    assert document.undo_stack.count() == 2
+    assert (document.session.named.name, document.session.named.note) == ("The students didn't sleep", "")
+    document.undo_stack.undo()
+    assert (document.session.named.name, document.session.named.note) == ("Karina", "Switch heads and watch it")
+    assert document.experiment is example.experiment
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Short.", "Short."),
+        ("x" * 40, "x" * 40),
+        ("x" * 41, "x" * 40 + "…"),
+        ("The animal didn't cross the street, because it was too tired.", "The animal didn't cross the street…"),
+        ("forty characters stand in this very text and more", "forty characters stand in this very text…"),
+    ],
+)
+def test_a_title_is_the_first_words(text: str, title: str) -> None:
+    assert title_of(text) == title
 
 
 def test_every_control_has_a_name(dialog: SentenceDialog) -> None:

@@ -380,7 +380,9 @@ def test_add_a_dimension_to_identity_weights(actions: TokenActions, context: Con
     weights = context.document.experiment.weights
     assert weights is not None
     assert weights.W_Q.array().tolist() == np.eye(3).tolist()
-    assert said == []
+    assert [notice.text for notice in said] == ["d_k is now 3, so scores are divided by √3."]
+    actions.delete_dimensions.trigger()
+    assert said[-1].text == "d_k is now 2, so scores are divided by √2."
 
 
 def test_a_dimension_that_nothing_reads_is_told(

@@ -45,13 +45,16 @@ DARK_INK, LIGHT_INK = QColor("#10151b"), QColor("#ffffff")
 
 @dataclass(frozen=True)
 class Style:
-    """How numbers are written: ``bare`` without the 0 before the point, ``margin`` pixels from the cell's sides."""
+    """How numbers are written.
+
+    bare: without the 0 before the point. tight: closer to the cell's sides, and with the shorter of the two minuses.
+    """
 
     font: QFont
     metrics: QFontMetricsF
     decimals: int
     bare: bool
-    margin: float
+    tight: bool
     _widths: dict[str, float] = field(default_factory=dict, compare=False)
 
     def text(self, value: float, cell_width: float) -> str:
@@ -62,10 +65,10 @@ class Style:
         if value == 0:
             return "0"
         room = self.room(cell_width)
-        text = _written(value, self.decimals, self.bare)
+        text = self._signed(_written(value, self.decimals, self.bare))
         if self.width(text) <= room:
             return text
-        whole = shown(value, 0)
+        whole = self._signed(shown(value, 0))
         return whole if abs(value) >= STILL_EXACT and self.width(whole) <= room else TOO_LONG
 
     def width(self, text: str) -> float:
@@ -82,12 +85,15 @@ class Style:
 
     def room(self, cell_width: float) -> float:
         """Pixels for a number in a cell of this width."""
-        return cell_width - 2 * self.margin + 0.5
+        return cell_width - 2 * (TIGHT_MARGIN if self.tight else MARGIN) + 0.5
 
     def limits(self, cell_width: float) -> tuple[float, float]:
         """Numbers between these are written in full in a cell of this width."""
         room = self.room(cell_width)
-        return -self._limit(room, MINUS), self._limit(room, "")
+        return -self._limit(room, self._signed(MINUS)), self._limit(room, "")
+
+    def _signed(self, text: str) -> str:
+        return text.replace(MINUS, "-") if self.tight else text
 
     def _limit(self, room: float, sign: str) -> float:
         rest = sign + ("." + "0" * self.decimals if self.decimals else "")
@@ -124,18 +130,18 @@ def _styles(finite: NDArray[Any], decimals: int) -> Iterator[Style]:
     base = _base_size()
     crowded, fewest = min(decimals, CROWDED_DECIMALS), min(decimals, FEWEST_DECIMALS)
     ways = (
-        (decimals, False, MARGIN),
-        (crowded, False, MARGIN),
-        (crowded, True, MARGIN),
-        (crowded, True, TIGHT_MARGIN),
-        (fewest, True, TIGHT_MARGIN),
+        (decimals, False, False),
+        (crowded, False, False),
+        (crowded, True, False),
+        (crowded, True, True),
+        (fewest, True, True),
     )
-    for most, bare, margin in dict.fromkeys(ways):
-        if most < decimals and not _tell(finite, most):
+    for most, bare, tight in dict.fromkeys(ways):
+        if most < crowded and not _tell(finite, most):
             return
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
         for pixels in range(base, max(SMALLEST_PIXELS, base - SIZES_BELOW) - 1, -1):
-            yield _style(pixels, places, bare, margin)
+            yield _style(pixels, places, bare, tight)
 
 
 def _tell(finite: NDArray[Any], decimals: int) -> bool:
@@ -256,10 +262,10 @@ def _base_size() -> int:
 
 
 @cache
-def _style(pixels: int, decimals: int, bare: bool, margin: float) -> Style:
+def _style(pixels: int, decimals: int, bare: bool, tight: bool) -> Style:
     font = number_font()
     font.setPixelSize(pixels)
-    return Style(font, QFontMetricsF(font), decimals, bare, margin)
+    return Style(font, QFontMetricsF(font), decimals, bare, tight)
 
 
 def _luminance(colours: NDArray[np.float64]) -> NDArray[np.float64]:
