@@ -7,11 +7,13 @@ arguments that make no sense. Errors are one line on stderr.
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from attn_gui import __version__
 from attn_gui.files import examples, session
@@ -39,11 +41,24 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
+    code = _run(arguments)
+    # here, since what cannot be written at the very end is complained about by Python itself
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        return _not_printed(error)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
     try:
         options = _parser().parse_args(arguments)
         (_export if options.command == "export" else _info)(options)
     except SystemExit as leaving:  # argparse has said why
         return int(leaving.code or 0)
+    except OSError as error:  # files raise FileError: this is the standard output
+        return _not_printed(error)
     except (Failure, FileError, MemoryError) as error:
         _complain(str(error) or "not enough memory")
         return 1
@@ -58,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     export = commands.add_parser("export", help="compute a session's current experiment and write it to a folder")
-    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder; made if it is not there")
+    export.add_argument("--out", type=_folder, required=True, metavar="DIR", help="the folder; made if it is not there")
     export.add_argument(
         "--stage",
         type=_stages,
@@ -75,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
         source.add_argument("file", nargs="?", type=Path, metavar="FILE.attn", help="a session")
         source.add_argument("--example", type=_example, metavar="NAME", help=f"an example: {names}")
     return made
+
+
+def _folder(argument: str) -> Path:
+    if not argument.strip():
+        raise argparse.ArgumentTypeError("expected the name of a folder, received nothing (. is this folder)")
+    return Path(argument)
 
 
 def _stages(argument: str) -> list[str]:
@@ -110,15 +131,20 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _trace(named: NamedExperiment, device: str) -> Trace:
-    from attn_gui.compute.devices import unsupported
+    from attn_gui.compute.devices import devices, unsupported
     from attn_gui.compute.trace import trace
 
-    reason = unsupported(device, named.experiment.precision)
+    known = {entry.name: entry.reason for entry in devices()}
+    # torch's name for the first of its devices
+    device = "cuda:0" if device == "cuda" and "cuda:0" in known else device
+    there = ", ".join(name for name, missing in known.items() if missing is None)
+    missing = known.get(device, known.get(device.partition(":")[0]) or "there is no such device")
+    reason = f"{missing}; there is {there}" if missing else unsupported(device, named.experiment.precision)
     if reason is not None:
-        raise Failure(reason)
+        raise Failure(f"cannot compute on {device}: {reason}")
     try:
         return trace(named.experiment, device)
-    except (RuntimeError, AssertionError) as error:  # torch: an unknown device, one that is not there, no memory left
+    except (RuntimeError, AssertionError) as error:  # torch: a device that fails, no memory left
         raise Failure(f"cannot compute on {device}: {str(error).splitlines()[0]}") from error
 
 
@@ -131,17 +157,36 @@ def _shown(what: str, steps: Steps) -> None:
     """Run ``steps`` to their end, with the part done on stderr where a person is looking."""
     with closing(steps):
         for done in steps:
-            if sys.stderr.isatty():
+            if _is_looked_at(sys.stderr):
                 print(f"\r{what} {done:4.0%} ", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
+    if _is_looked_at(sys.stderr):
         print("\r" + " " * (len(what) + 6) + "\r", end="", file=sys.stderr)
 
 
+def _is_looked_at(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def _say(line: str) -> None:
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     # a console of a narrow encoding shows ? for what it lacks
     encoding = sys.stdout.encoding or "utf-8"
     print(line.encode(encoding, "replace").decode(encoding))
 
 
+def _not_printed(error: OSError) -> int:
+    # whoever closed a pipe has read enough, and is told nothing
+    if not isinstance(error, BrokenPipeError):
+        _complain(f"standard output cannot be written: {error.strerror}")
+    if sys.stdout is not None:
+        # what is left in the buffer goes nowhere, rather than failing once more as Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
 def _complain(message: str) -> None:
-    print(f"{PROGRAM}: {' '.join(message.splitlines())}", file=sys.stderr)
+    # printing to None would be printing to stdout
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"{PROGRAM}: {' '.join(message.splitlines())}", file=sys.stderr)

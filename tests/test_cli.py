@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 from attn_gui import __version__, cli
+from attn_gui.compute import devices
+from attn_gui.compute import trace as trace_module
+from attn_gui.compute.devices import Device
 from attn_gui.compute.trace import trace
 from attn_gui.files import csv_reader, examples
 from attn_gui.files.session import load, save
@@ -110,6 +114,8 @@ def test_info_of_an_example(capsys: Captured) -> None:
         (["export", "--example", "karina", "--out", "x", "--stage", "A,B"], "received 'B'"),
         (["export", "--example", "karina", "--out", "x", "--stage", ""], "received ''"),
         (["export", "--example", "karina", "--out", "x", "--format", "xls"], "'csv-long'"),
+        (["export", "--example", "karina", "--out", ""], "the name of a folder, received nothing"),
+        (["export", "--example", "karina", "--out", " "], "the name of a folder, received nothing"),
         (["export", "--example", "karina", "--out", "x", "--precision", "float8"], "'bfloat16'"),
         (["info"], "FILE.attn --example"),
         (["info", "a.attn", "b.attn"], "b.attn"),
@@ -145,13 +151,26 @@ def test_a_stage_that_this_experiment_has_not(tmp_path: Path, capsys: Captured) 
     assert "“Karina” has no stage context; it has X, Q" in complaint(capsys)
 
 
-@pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
+@pytest.mark.parametrize("device", ["nonsense", "cuda:99", "cuda:x", "meta", "cpu:3", ""])
 def test_a_device_that_is_not_there(tmp_path: Path, capsys: Captured, device: str) -> None:
     assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), "--device", device]) == 1
-    assert f"cannot compute on {device}: " in complaint(capsys)
+    said = complaint(capsys)
+    assert f"cannot compute on {device}: " in said
+    assert "there is cpu" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_device_that_is_there_by_either_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(devices, "devices", lambda: [Device("cpu", "CPU"), Device("cuda:0", "CUDA 0")])
+    monkeypatch.setattr(trace_module, "trace", lambda e, device: asked.append(device) or trace(e))
+    for device in ("cuda", "cuda:0"):
+        assert cli.main(["export", "--example", "karina", "--out", str(tmp_path), "--device", device]) == 0
+    assert asked == ["cuda:0", "cuda:0"]
 
 
 def test_more_memory_than_there_is(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attn_gui.compute.budget.TRIFLE", 0)
     monkeypatch.setattr("attn_gui.compute.budget.available", lambda device: 100)
     assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out")]) == 1
     assert "100 bytes may be used" in complaint(capsys)
@@ -186,3 +205,63 @@ def test_as_a_process_with_a_narrow_console(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, env=environment, check=True, cwd=tmp_path)
     assert b"The animal ? it was too tired (3 heads)" in done.stdout
     assert done.stderr == b""
+
+
+EXPORT = ["export", "--example", "karina", "--out", "out", "--stage", "N"]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+
+
+def process(arguments: list[str], folder: Path, redirected: str) -> tuple[int, str]:
+    """The exit code and stderr of the program whose stdout is redirected by a shell, or a pipe that nobody reads."""
+    environment = {"PYTHONPATH": str(Path(__file__).parent.parent), "PATH": os.environ["PATH"]}
+    environment |= {"QT_QPA_PLATFORM": "offscreen", "ATTN_GUI_PROFILE": str(folder / "profile")}
+    command = [sys.executable, "-m", "attn_gui", *arguments]
+    read, write = os.pipe()
+    os.close(read)
+    if redirected:
+        command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *command]
+    started = subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder)
+    os.close(write)
+    _, err = started.communicate(timeout=100)
+    return started.returncode, err
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["info", "--example", "karina"], ["info", "--help"], EXPORT])
+@pytest.mark.parametrize(
+    ("redirected", "words"), [("", None), (">/dev/full", "No space left"), (">&-", "Bad file descriptor")]
+)
+def test_a_standard_output_that_takes_nothing(
+    arguments: list[str], redirected: str, words: str | None, tmp_path: Path
+) -> None:
+    code, err = process(arguments, tmp_path, redirected)
+    if arguments[-1] == "--help" and redirected == ">&-":
+        assert "usage" in err  # argparse turns to stderr
+        return
+    assert code == 1
+    assert (words in err and err.count("\n") == 1) if words else err == ""
+
+
+@posix
+def test_nowhere_to_complain_to(tmp_path: Path) -> None:
+    assert process(["info", "--example", "karina"], tmp_path, ">&- 2>&-") == (1, "")
+    assert process(["info", "none.attn"], tmp_path, "2>&-") == (1, "")
+
+
+@posix
+@pytest.mark.parametrize(("redirected", "words"), [("", ""), (">/dev/full", "No space left")])
+def test_a_smoke_test_that_cannot_print_ends_at_once(redirected: str, words: str, tmp_path: Path) -> None:
+    code, err = process(["--smoke"], tmp_path, redirected)
+    assert code == 1
+    assert words in err
+    assert "Traceback" not in err
+    assert err.count("\n") == (1 if words else 0)
+
+
+@posix
+@pytest.mark.parametrize("command", ["info", "export"])
+def test_a_pipe_is_no_session(command: str, tmp_path: Path, capsys: Captured) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    rest = [] if command == "info" else ["--out", str(tmp_path / "out")]
+    assert cli.main([command, str(tmp_path / "pipe"), *rest]) == 1
+    assert "pipe: expected a file, received a pipe" in complaint(capsys)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -200,6 +199,9 @@ def _described(error: BaseException) -> str:
 
 
 def _version(name: str) -> str:
+    # takes long to import, and faults are rare
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -55,6 +55,10 @@ class RecoveryFile:
             try:
                 self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 if not self.claim():
+                    # the lock does not say why; what stops any file from being written, a full disk say, this one does
+                    probe = self.folder.with_suffix(".probe")
+                    session.save(unsaved, probe)
+                    probe.unlink()
                     raise FileError(self.path, "writing", "a folder in which files can be locked", "one without")
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:

@@ -21,17 +21,23 @@ def profile_directory() -> Path:
 
 
 class Settings(QObject):
-    """Typed access to the settings file. Every setter says so by ``changed(name)``."""
+    """Typed access to the settings file. Every setter says so by ``changed(name)``.
+
+    ``unwritable(path)`` comes once, when the file cannot be written: the choices then end with the program.
+    """
 
     changed = Signal(str)
+    unwritable = Signal(object)
 
     def __init__(self, directory: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.directory = directory
         self._file = QSettings(str(directory / "settings.ini"), QSettings.Format.IniFormat)
+        self._told = False
 
     def _set(self, name: str, value: object) -> None:
         self._file.setValue(name, value)
+        self.sync()
         self.changed.emit(name)
 
     @property
@@ -107,7 +113,11 @@ class Settings(QObject):
         self._file.setValue("window/state", state)
 
     def sync(self) -> None:
+        """Have everything on disk, and say so where that is not possible."""
         self._file.sync()
+        if self._file.status() == QSettings.Status.AccessError and not self._told:
+            self._told = True
+            self.unwritable.emit(Path(self._file.fileName()))
 
     def _bytes(self, name: str) -> QByteArray:
         value = self._file.value(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QObject, Signal
@@ -41,6 +43,7 @@ class Storage(QObject):
         self._documents = 0  # how many were shown one after another
         self._marking = False
         document.path_changed.connect(self._count_documents)
+        settings.unwritable.connect(self._on_unwritable)
 
     def open(self, path: Path) -> None:
         """Open a session (``.attn``) or a lone experiment (``experiment.json``), which is saved as a session later."""
@@ -64,6 +67,7 @@ class Storage(QObject):
             PRIORITY,
             lambda _: self._on_saved(path, saved, documents),
             lambda error: self._on_failure(path, "saved", error),
+            owed=True,
         )
 
     def save_and_wait(self, path: Path) -> bool:
@@ -119,6 +123,13 @@ class Storage(QObject):
         self.failed.emit(path, error)
         if not isinstance(error, FileError | MemoryError):
             raise error
+
+    def _on_unwritable(self, path: Path) -> None:
+        text = f"Settings cannot be kept: {path} cannot be written"
+        self._notices.warn(text, "settings")
+        if sys.stderr is not None:  # at the end of the program nobody sees a notice
+            with suppress(OSError):
+                print(f"attn-gui: {text}", file=sys.stderr)
 
     def _count_documents(self) -> None:
         if not self._marking:

@@ -40,6 +40,7 @@ class Job:
     done: Callable[[Any], None] | None
     failed: Callable[[BaseException], None] | None
     progress: Callable[[float], None] | None
+    owed: bool
     cancelled: threading.Event = field(default_factory=threading.Event)
 
 
@@ -47,9 +48,11 @@ class Worker(QObject):
     """Runs jobs one step at a time; of the jobs with one key, only the latest counts.
 
     A job holds data and bound methods, never Qt objects of its own. Its callbacks are called in the thread that the
-    Worker lives in, by a queued signal, and only while the job is the latest of its key.
+    Worker lives in, by a queued signal, and only while the job is the latest of its key. ``ended(key)`` comes after the
+    last of them.
     """
 
+    ended = Signal(str)
     _report = Signal(int, str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -72,10 +75,15 @@ class Worker(QObject):
         done: Callable[[Any], None] | None = None,
         failed: Callable[[BaseException], None] | None = None,
         progress: Callable[[float], None] | None = None,
+        *,
+        owed: bool = False,
     ) -> int:
-        """Queue a job in place of any other with ``key``; returns its id."""
+        """Queue a job in place of any other with ``key``; returns its id.
+
+        ``owed``: the person asked for it, so that the program does not end without it, or without asking.
+        """
         self.cancel(key)
-        job = Job(next(self._ids), key, priority, make, done, failed, progress)
+        job = Job(next(self._ids), key, priority, make, done, failed, progress, owed)
         self._jobs[job.id] = job
         self._latest[key] = job.id
         with self._wake:
@@ -96,6 +104,11 @@ class Worker(QObject):
     def busy(self) -> bool:
         """Whether any job is queued, at work or not yet reported."""
         return bool(self._jobs)
+
+    @property
+    def owing(self) -> bool:
+        """Whether a job that is owed is queued, at work or not yet reported."""
+        return any(job.owed for job in self._jobs.values())
 
     def running(self, key: str) -> bool:
         """Whether a job with ``key`` is queued or at work."""
@@ -120,12 +133,15 @@ class Worker(QObject):
             return
         del self._jobs[job_id]
         self._latest.pop(job.key, None)
-        if what == "done" and job.done is not None:
-            job.done(value)
-        elif what == "failed" and isinstance(value, BaseException):
-            if job.failed is None:
-                raise value  # nobody expected it: the fault hook reports it
-            job.failed(value)
+        try:
+            if what == "done" and job.done is not None:
+                job.done(value)
+            elif what == "failed" and isinstance(value, BaseException):
+                if job.failed is None:
+                    raise value  # nobody expected it: the fault hook reports it
+                job.failed(value)
+        finally:
+            self.ended.emit(job.key)
 
     # below: the worker's own thread
 

@@ -56,7 +56,9 @@ def _target(path: Path) -> Path:
     try:
         target = Path(os.path.realpath(path))
         mode = target.stat().st_mode
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if not target.name:  # a drive that is not there
+            raise cannot_write(path, error) from error
         return target
     except OSError as error:
         raise cannot_write(path, error) from error

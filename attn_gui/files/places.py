@@ -51,7 +51,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def _first_of_more_digits(data: bytes, most: int) -> int:
-    found = re.search(rb"(?<![0-9.])[0-9]{%d}(?![0-9]*[.eE])" % (most + 1), data)
+    found = re.search(rb'(?<![0-9."])[0-9]{%d}(?![0-9]*[.eE])' % (most + 1), data)
     return found.start() if found is not None else 0
 
 

@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 from attn_gui.model.errors import ExperimentError
 
-
-# more keys than any machine holds, and few enough for 32-bit arithmetic on the counts
+# more keys than any machine holds
 LARGEST_WINDOW = 2**31 - 1
 
 

@@ -33,6 +33,7 @@ class Bands(QObject):
         self.pitch = float(HIGHEST_ROW)
         self._highest = HIGHEST_ROW
         self._fitted = True
+        self._kept = 0
 
     @property
     def aligned(self) -> bool:
@@ -100,6 +101,16 @@ class Bands(QObject):
         pitch = float(round(pitch)) if pitch >= LOWEST_ROW else pitch
         self._set(top, pitch)
 
+    def keep_in_sight(self, row: int) -> None:
+        """Bring ``row`` into sight as it is selected, and keep it there when the panels become lower."""
+        self._kept = row
+        if self.aligned:
+            self._set(self._top_with(row, self.top, self.pitch), self.pitch)
+
+    def _top_with(self, row: int, top: float, pitch: float) -> float:
+        """The first row in sight, as near to ``top`` as lets ``row`` be seen whole."""
+        return max(min(top, row), row + 1 - self.height / pitch) if self.height >= pitch else row
+
     def scroll(self, top: float) -> None:
         """Move so that row ``top`` is the first in sight."""
         self._set(top, self.pitch)
@@ -112,7 +123,9 @@ class Bands(QObject):
 
     def _settle(self) -> None:
         if self._fitted:
-            self._set(self.top, self._fit_pitch(), force=True)
+            pitch = self._fit_pitch()
+            top = self._top_with(self._kept, self.top, pitch) if pitch >= LOWEST_ROW else 0.0
+            self._set(top, pitch, force=True)
         else:
             self._set(self.top, self.pitch, force=True)
 

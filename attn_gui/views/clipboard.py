@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 
 # None: a cell that stays as it is
@@ -19,6 +20,16 @@ _COMMA_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _POINT_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?")
 _SPACE_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})+(?:[.,][0-9]*)?")
 _EITHER = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
+_NOT_ZERO = re.compile(r"[^eE]*[1-9]")
+_MARKS = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{FULLWIDTH HYPHEN-MINUS}": "-",
+        "\N{FULLWIDTH PLUS SIGN}": "+",
+        "\N{FULLWIDTH FULL STOP}": ".",
+        "\N{ARABIC DECIMAL SEPARATOR}": ".",
+    }
+)
 _NOT_FINITE = ("nan", "inf", "infinity", "∞")
 
 
@@ -102,9 +113,10 @@ def _cells(count: int) -> str:
 def _read_distinct(cells: set[str]) -> dict[str, float | ValueError]:
     """What each of ``cells``, all those of one block, says, or why it says no number."""
     if all(map(_POINT.fullmatch, cells)):
-        plain: dict[str, float | ValueError] = {cell: float(cell) for cell in cells}
-        if math.inf not in plain.values() and -math.inf not in plain.values():
-            return plain
+        plain = {cell: float(cell) for cell in cells}
+        extremes = [cell for cell, number in plain.items() if not number or math.isinf(number)]
+        if not any(_is_out_of_range(cell, plain[cell]) for cell in extremes):
+            return dict(plain)
     bare = {cell: _plain(cell) for cell in cells}
     marks = {_decimal_mark(cell) for cell in bare.values()} - {""}
     mark = marks.pop() if len(marks) == 1 else None
@@ -130,8 +142,13 @@ def _quoted(cell: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """``text`` without what only decorates a number: outer blanks, a typographic minus, blanks between thousands."""
-    text = text.strip().replace("\N{MINUS SIGN}", "-")
+    """``text`` without what only decorates a number: outer blanks, a typographic minus, blanks between thousands.
+
+    Digits of other scripts, and the marks that come with them, become those of ASCII.
+    """
+    text = text.strip().translate(_MARKS)
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(c, c)) for c in text)
     return re.sub(r"[ \u00a0\u202f]", "", text) if _SPACE_GROUPS.fullmatch(text) else text
 
 
@@ -170,6 +187,11 @@ def _number(cell: str, mark: str | None) -> float:
     else:
         raise ValueError(f"{quoted_short(cell)} is not a number")
     number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{quoted_short(cell)} is too large for a number")
+    if _is_out_of_range(text, number):
+        raise ValueError(f"{quoted_short(cell)} is too {'small' if number == 0 else 'large'} for a number")
     return number
+
+
+def _is_out_of_range(text: str, number: float) -> bool:
+    """Whether ``number``, read from ``text``, is infinite, or 0 where the text is not."""
+    return math.isinf(number) or (number == 0 and _NOT_ZERO.match(text) is not None)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QLayout, QMainWindow, QWidget
 
 FIRST_HEIGHT = 240
+LEAST_HEIGHT = 120
 
 
 class Dock(QDockWidget):
@@ -26,7 +27,13 @@ class Dock(QDockWidget):
     def _fill(self, visible: bool) -> None:
         if visible and self._make is not None:
             make, self._make = self._make, None
-            self.setWidget(make())
+            content = make()
+            layout = content.layout()
+            if layout is not None:
+                # a low window cuts the drawer, not the formula above it
+                layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+            content.setMinimumHeight(LEAST_HEIGHT)
+            self.setWidget(content)
 
     def _on_asked(self, shown: bool) -> None:
         if not shown:

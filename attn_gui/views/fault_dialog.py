@@ -56,7 +56,7 @@ class FaultDialog(QDialog):
         self.details.hide()
         self.copy = QPushButton("&Copy details")
         self.save = QPushButton("&Save report…")
-        self.go_on = QPushButton("Continue")
+        self.go_on = QPushButton("C&ontinue")
         self.go_on.setDefault(True)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)

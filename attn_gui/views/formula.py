@@ -16,7 +16,7 @@ from attn_gui.views.token_panel import TokenPanel
 
 GAP = 8
 CROWDED = 6
-LEAST_ROWS = 7
+LEAST_ROWS = 5
 # pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
 BESIDE_CELLS = 24 + 64
 SUMS = 44
@@ -46,6 +46,7 @@ class Formula(QSplitter):
         self.splitterMoved.connect(self._on_moved)
         context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
         context.bands.changed.connect(self._limit_height)
+        context.selection.cell_changed.connect(lambda query, key: context.bands.keep_in_sight(query))
         self._on_changed(context.document.experiment)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

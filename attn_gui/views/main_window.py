@@ -15,11 +15,10 @@ from attn_gui.control.storage import Storage
 from attn_gui.files import examples
 from attn_gui.files.errors import FileError
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.buttons import give_letters
+from attn_gui.views.closing import Closing
 from attn_gui.views.context import Context
 from attn_gui.views.dock import Dock
-from attn_gui.views.drawers.heads_drawer import HeadsDrawer
-from attn_gui.views.drawers.stages_drawer import StagesDrawer
-from attn_gui.views.drawers.weights_drawer import WeightsDrawer
 from attn_gui.views.file_actions import FileActions
 from attn_gui.views.formula import Formula
 from attn_gui.views.menus import Menus
@@ -31,7 +30,7 @@ from attn_gui.views.top_bar import TopBar
 from attn_gui.views.why_line import WhyLine
 
 FIRST_SIZE = (1280, 720)
-LEAST_SIZE = (960, 560)
+LEAST_SIZE = (960, 640)
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,9 @@ class MainWindow(QMainWindow):
         self.why = WhyLine(context)
         self.recovery_bar = RecoveryBar(context, services.recovery)
         self.docks = [
-            Dock("Weights", "weights", lambda: WeightsDrawer(context), self),
-            Dock("Stages", "stages", lambda: StagesDrawer(context), self),
-            Dock("Heads", "heads", lambda: HeadsDrawer(context), self),
+            Dock("Weights", "weights", lambda: _weights_drawer(context), self),
+            Dock("Stages", "stages", lambda: _stages_drawer(context), self),
+            Dock("Heads", "heads", lambda: _heads_drawer(context), self),
         ]
         for dock in self.docks:
             self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
@@ -89,6 +88,7 @@ class MainWindow(QMainWindow):
         self.statusBar().addWidget(Status(context), 1)
         self.statusBar().setSizeGripEnabled(False)
         self.files = FileActions(self)
+        self.closing = Closing(self)
         self.menus = Menus(self)
         self.top_bar.example_chosen.connect(self.open_example)
         context.document.changed.connect(lambda before, after: self._refresh(after))
@@ -136,6 +136,7 @@ class MainWindow(QMainWindow):
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
         box.setDefaultButton(buttons.Save)
+        give_letters(box)
         chosen = box.exec()
         if chosen == buttons.Save:
             return self.files.save_and_wait()
@@ -148,7 +149,7 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self.first_painted.emit)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self.may_discard():
+        if not self.closing.may_close():
             event.ignore()
             return
         self.context.settings.keep_window(self.saveGeometry(), self.saveState())
@@ -192,6 +193,27 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if not state.isEmpty():
             self.restoreState(state)
+
+
+# the drawers are imported when they are first opened: the first paint does not wait for them
+
+
+def _weights_drawer(context: Context) -> QWidget:
+    from attn_gui.views.drawers.weights_drawer import WeightsDrawer
+
+    return WeightsDrawer(context)
+
+
+def _stages_drawer(context: Context) -> QWidget:
+    from attn_gui.views.drawers.stages_drawer import StagesDrawer
+
+    return StagesDrawer(context)
+
+
+def _heads_drawer(context: Context) -> QWidget:
+    from attn_gui.views.drawers.heads_drawer import HeadsDrawer
+
+    return HeadsDrawer(context)
 
 
 def _local_file(urls: list[QUrl]) -> Path | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attn_gui.model.answers import Row
@@ -38,8 +39,7 @@ class SentenceBar(QWidget):
         self.note.setObjectName("muted")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setWordWrap(True)
-        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.note.setMaximumHeight(NOTE_LINES * self.note.fontMetrics().lineSpacing())
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 0, 4, 0)
         layout.setSpacing(4)
@@ -53,6 +53,17 @@ class SentenceBar(QWidget):
         self._row: Row | None = None
         self._ask()
         self._show_note()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._size_note()
+
+    def _size_note(self) -> None:
+        # a height that depends on the width would not count when the window is short of room
+        metrics = self.note.fontMetrics()
+        room = QRect(0, 0, max(1, self.width() - 8), 1 << 16)
+        needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.note.text()).height()
+        self.note.setFixedHeight(min(needed, NOTE_LINES * metrics.lineSpacing()))
 
     def _ask(self) -> None:
         selection = self._context.selection
@@ -78,6 +89,7 @@ class SentenceBar(QWidget):
         self.note.setText(note)
         self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
         self.note.setAccessibleName(note)
+        self._size_note()
 
 
 def out_of_range(experiment: Experiment) -> str:

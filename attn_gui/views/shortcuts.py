@@ -56,6 +56,7 @@ class ShortcutsDialog(QDialog):
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
+        header.setStyleSheet("QHeaderView::section { padding: 4px 3px; }")  # as far in as the cells' texts
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row, (text, keys) in enumerate(rows):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
@@ -12,9 +14,11 @@ from attn_gui.views.drawers.segments import Segments
 from attn_gui.views.edit_actions import EditActions
 from attn_gui.views.foot_scroll import FootScroll
 from attn_gui.views.panel import Panel
-from attn_gui.views.sentence_dialog import SentenceDialog
 from attn_gui.views.token_actions import TokenActions
 from attn_gui.views.token_table import TokenTable
+
+if TYPE_CHECKING:
+    from attn_gui.views.sentence_dialog import SentenceDialog
 
 BUTTON_HEIGHT = 24
 # pixels: a panel is never narrower, and is widened for its table's first columns up to the second
@@ -127,6 +131,8 @@ class TokenPanel(Panel):
 
     def _open_dialog(self) -> None:
         if self._dialog is None:
+            from attn_gui.views.sentence_dialog import SentenceDialog
+
             self._dialog = SentenceDialog(self.context, self.window())
         self._dialog.open_for(self.side)
 

@@ -40,7 +40,7 @@ class FlagMask:
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Array, Array, DenseMatrix]:
     """Values [rows, columns] (some odd), flags, and the matrix of them."""
-    shape = draw(st.tuples(st.integers(1, 13), st.integers(1, 13)))
+    shape = draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))
     kind = draw(KINDS)
     width = {np.float64: 64, np.float32: 32, np.float16: 16}[kind]
     numbers = st.floats(-100, 100, width=width, allow_subnormal=False)

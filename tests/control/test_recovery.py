@@ -490,3 +490,23 @@ def test_only_the_person_may_read_it(windows: Callable[..., Window], qtbot: QtBo
     qtbot.waitUntil(lambda: bool(kept(profile)))
     assert (profile / "recovery").stat().st_mode & 0o077 == 0
     window.close()
+
+
+def test_why_no_lock_can_be_had_is_said(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk the lock, the first file of all, is what cannot be written."""
+    monkeypatch.setattr(recovery_module.QLockFile, "tryLock", lambda lock, timeout: False)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    window = windows()
+    with monkeypatch.context() as patched, qtbot.waitSignal(window.recovery.failed) as told:
+        patched.setattr(os, "fsync", full)
+        window.edit("edited")
+    assert "expected enough free space on the disk, received a full disk" in str(told.args[0])
+    with pytest.raises(FileError, match="a folder in which files can be locked"):
+        window.recovery._own.write(window.document.session)
+    assert list((profile / "recovery").iterdir()) == []
+    window.close()

@@ -133,3 +133,25 @@ def test_notices(qtbot: QtBot) -> None:
     notices.withdraw("memory")
     assert said == [Notice("a"), Notice("b", Kind.WARNING, "memory"), Notice("c", Kind.ERROR, "file")]
     assert withdrawn == ["memory"]
+
+
+def test_settings_that_cannot_be_kept_say_so_once(tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "file").write_text("where the folder should be")
+    settings = Settings(tmp_path / "file")
+    told: list[Path] = []
+    settings.unwritable.connect(told.append)
+    settings.theme = "dark"
+    assert told == [tmp_path / "file" / "settings.ini"]
+    settings.decimals = 3
+    settings.sync()
+    assert len(told) == 1
+    assert (settings.theme, settings.decimals) == ("dark", 3)
+
+
+def test_a_setting_is_on_disk_at_once_and_nothing_is_said(tmp_path: Path, qtbot: QtBot) -> None:
+    settings = Settings(tmp_path)
+    told: list[Path] = []
+    settings.unwritable.connect(told.append)
+    settings.theme = "dark"
+    assert "theme=dark" in (tmp_path / "settings.ini").read_text()
+    assert told == []

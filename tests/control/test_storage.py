@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -338,3 +339,41 @@ def test_large_values_come_back_exactly(desk: Desk, qtbot: QtBot, tmp_path: Path
         desk.storage.open(tmp_path / "work.attn")
     X[3, 4] = 0.1 + 0.2
     np.testing.assert_array_equal(desk.document.experiment.tokens.embeddings.array(), X)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("name", ["pipe", "pipe.attn", "pipe.json"])
+def test_a_pipe_does_not_hold_up_the_worker(desk: Desk, qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with qtbot.waitSignal(desk.storage.failed):
+        desk.storage.open(tmp_path / name)
+    assert desk.error == f"{name} was not opened: expected a file, received a pipe"
+    with qtbot.waitSignal(desk.storage.saved):
+        desk.storage.save(tmp_path / "work.attn")
+
+
+def test_saving_to_the_root_of_the_disk_is_refused_in_words(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    fail_to_save(desk, qtbot, Path(tmp_path.anchor))
+    assert "the name of a file" in desk.error
+
+
+def test_settings_that_cannot_be_kept_are_told(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "profile").write_text("a file where the folder should be")
+    desk.settings.theme = "dark"
+    (notice,) = desk.said
+    assert (notice.kind, notice.topic) == (Kind.WARNING, "settings")
+    expected = f"Settings cannot be kept: {tmp_path / 'profile' / 'settings.ini'} cannot be written"
+    assert notice.text == expected
+    assert expected in capsys.readouterr().err
+
+
+def test_a_save_is_owed_until_it_has_been_told_of(
+    desk: Desk, qtbot: QtBot, hold: Callable[[], threading.Event], tmp_path: Path
+) -> None:
+    assert not desk.worker.owing
+    held = hold()
+    desk.storage.save(tmp_path / "work.attn")
+    assert desk.worker.owing
+    with qtbot.waitSignal(desk.storage.saved):
+        held.set()
+    assert not desk.worker.owing

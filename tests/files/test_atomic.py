@@ -140,3 +140,27 @@ def test_a_long_name_is_no_hindrance(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new"
     with pytest.raises(FileError, match="a shorter name"):
         write_bytes(tmp_path / ("n" * 300), b"new")
+
+
+def test_the_root_of_the_disk_is_no_file() -> None:
+    with pytest.raises(FileError, match="the name of a file, received the name of a folder"):
+        write_bytes(Path(Path.cwd().anchor), b"new")
+
+
+def test_a_name_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="a name that no file can have"):
+        write_bytes(tmp_path / "a\0b", b"new")
+
+
+@posix
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path, linked: bool) -> None:
+    pipe, path = tmp_path / "pipe", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to(pipe)
+    with pytest.raises(FileError, match="the name of a pipe; nothing was changed"):
+        write_bytes(path, b"new")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.glob(".attn*")) == []

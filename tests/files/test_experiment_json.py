@@ -169,10 +169,16 @@ for _ in range(5):
         ("source", {"kind": "qkv", "Q": [[[1.0]]], "K": [[[1.0]]]}, "source", "“V”"),
         ("source", {"kind": "qkv", "Q": [[[1.0]]], "K": [[[1.0]]], "V": [[[1.0]]]}, "Q", "shape (1, 3, size)"),
         ("source", {"kind": "qkv", "Q": [[1.0]], "K": [[[1.0]]], "V": [[[1.0]]]}, "source.Q[0][0]", "a list"),
-        ("mask.rule", {"kind": "causl"}, "mask.rule: mask kind", "'causl'"),
+        ("mask.rule", {"kind": "causl"}, "mask.rule.kind", "'causl'"),
         ("mask.rule", {"kind": []}, "mask.rule.kind", "text"),
         ("mask.rule", {}, "mask.rule", "“kind”"),
-        ("mask.rule", {"kind": "sliding_window", "window": 1.5}, "mask.rule: mask sliding_window window", "int"),
+        ("mask.rule", {"kind": "sliding_window", "window": 1.5}, "mask.rule.window", "int"),
+        ("mask.rule", {"kind": "sliding_window", "window": -1}, "mask.rule.window", "0 or more"),
+        ("mask.rule", {"kind": "sliding_window", "window": 2**31}, "mask.rule.window", "at most 2147483647"),
+        ("mask.rule", {"kind": "sliding_window", "window": 10**30}, "mask.rule.window", "at most 2147483647"),
+        ("mask.rule", {"kind": "padding", "window": 1}, "mask.rule: mask padding", "'window'"),
+        ("name", ["long"] * 1000, "name", "text, received a list of 1000"),
+        ("format", "long" * 1000, "", "longlong"),
         ("mask.painted", [[0, 1, 0, 1]], "mask.painted[0]", "[top, bottom, left, right, allowed]"),
         ("mask.painted", [[0, 1, 0, -1, True]], "mask.painted[0]", "left <= right"),
         ("mask.painted", [[0, 1, 0, 1, 1]], "mask.painted[0][4]", "true or false"),
@@ -197,7 +203,9 @@ def test_a_fault_is_named_by_its_place(path: str, value: Any, where: str, words:
         (b"\xff\xfe{", "byte 0", "0xff"),
         (b'{"heads": NaN}', "", "NaN, which JSON does not have"),
         (b"[" * 100_000, "", "nested too deep"),
-        (b'{"heads": ' + b"9" * 5000 + b"}", "", "4300"),
+        (b'{"heads": ' + b"9" * 5000 + b"}", "line 1", "whole numbers of at most 4,300 digits, received a longer one"),
+        (b'{"a": "' + b"9" * 5000 + b'",\n"b":\n-' + b"9" * 5000 + b"}", "line 3", "4,300 digits"),
+        (b'{"a": 0.' + b"9" * 5000 + b',\n"b": ' + b"9" * 5000 + b"}", "line 2", "4,300 digits"),
         (b"[]", "", "an object, received a list of 0"),
     ],
 )
@@ -224,6 +232,20 @@ def test_files_that_are_not_there_or_too_large(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("attn_gui.files.experiment_json.MAX_BYTES", 100)
     with pytest.raises(FileError, match="at most 100 bytes"):
         read(tmp_path / "a.json")
+
+
+def test_more_rectangles_than_can_be_worked_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = karina()
+    plain["mask"] = {"rule": {"kind": "none"}, "painted": [[0, 1, 0, 1, False]] * 100_001}
+    with pytest.raises(FileError, match="at most 100,000 rectangles") as caught:
+        from_place(Place(plain, HERE))
+    assert caught.value.where == "mask.painted"
+
+
+def test_no_message_is_as_long_as_a_damaged_file() -> None:
+    error = FileError("a.json", "place" * 1000, "text", "x" * 10**6)
+    assert len(str(error)) < 2000
+    assert error.received.endswith("…")
 
 
 RANDOM = {"kind": "random", "initialiser": "normal", "seed": 42, "d_k": 3, "d_v": 2}

@@ -23,7 +23,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.files.session import load, save
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
-from attn_gui.model.painted import Painted
+from attn_gui.model.painted import Painted, Rectangle
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
 from tests.files.strategies import differences, sessions
@@ -395,3 +395,39 @@ def test_painted_cells_stay_rectangles(tmp_path: Path) -> None:
     save(Session((NamedExperiment("n", e),)), tmp_path / "a.attn")
     manifest = json.loads(members(tmp_path / "a.attn")["session.json"])
     assert manifest["experiments"][0]["mask"]["painted"] == [[0, 2, 1, 2, False]]
+
+
+@pytest.mark.parametrize("value", ["1e999", "[1e999]", '{"a": -1e999}', "[" * 900 + "]" * 900])
+def test_a_view_choice_that_cannot_be_written_is_left_out(saved: Path, value: str) -> None:
+    parts = members(saved)
+    text = parts["session.json"].replace(b'{"decimals": 4}', b'{"decimals": 4, "odd": ' + value.encode() + b"}")
+    assert value.encode() in text
+    rewrite(saved, parts | {"session.json": text})
+    stored = load(saved)
+    assert stored.view == {"decimals": 4}
+    save(stored, saved)
+
+
+def test_more_experiments_than_can_be_worked_with(saved: Path) -> None:
+    one = load(saved).named
+    save(Session((one,) * 1000), saved)
+    assert len(load(saved).experiments) == 1000
+    with pytest.raises(FileError, match="experiments: expected at most 1,000, received 1,001"):
+        save(Session((one,) * 1001), saved)
+    assert len(load(saved).experiments) == 1000
+    parts = members(saved)
+    manifest = json.loads(parts["session.json"])
+    manifest["experiments"] = ["not even looked at"] * 20_000
+    rewrite(saved, parts | {"session.json": json.dumps(manifest).encode()})
+    assert "at most 1,000, received 20,000" in str(refused(saved))
+
+
+def test_more_rectangles_than_can_be_worked_with(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    e = Experiment.from_tokens(["a", "b"], np.eye(2), painted=Painted((Rectangle(0, 1, 0, 1, False),) * 6))
+    many = Session((NamedExperiment("one", e), NamedExperiment("two", e)))
+    save(many, saved)
+    assert len(load(saved).experiments) == 2
+    monkeypatch.setattr(session, "MAX_RECTANGLES", 10)
+    assert "experiments: expected at most 10 rectangles painted by hand, received 12" in str(refused(saved))
+    with pytest.raises(FileError, match="received 12"):
+        save(many, saved)

@@ -94,3 +94,10 @@ def test_plain_values_that_are_no_rule(plain: dict[str, Any], message: str) -> N
 def test_rules_have_names_of_their_own() -> None:
     assert len({rule.kind for rule in RULES}) == len({rule.title for rule in RULES}) == len(RULES)
     assert {Causal(), Causal("bottom-right"), Padding(), Padding()} == {Causal("bottom-right"), Padding(), Causal()}
+
+
+@pytest.mark.parametrize("window", [2**31, 10**30])
+def test_a_window_beyond_all_bounds_is_refused(window: int) -> None:
+    SlidingWindow(2**31 - 1)
+    with pytest.raises(ExperimentError, match="mask window: expected at most 2147483647 previous keys"):
+        SlidingWindow(window)

@@ -110,7 +110,7 @@ SCENES = [
     Scene("random-512", "random_5x512"),
     Scene("400-tokens", act=_many),
     Scene("400-tokens-dark", theme="dark", act=_many),
-    Scene("weights-drawer", "animal", size=(1280, 900), act=_drawer(0)),
+    Scene("weights-drawer", "animal", size=(1280, 720), act=_drawer(0)),
     Scene("stages-drawer", "animal", size=(1280, 900), act=_drawer(1)),
     Scene("heads-drawer", "random_5x512", size=(1280, 900), act=_drawer(2)),
     Scene("weights-drawer-dark", "karina", theme="dark", size=(1280, 720), act=_drawer(0)),

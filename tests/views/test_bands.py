@@ -33,12 +33,24 @@ def test_rows_grow_with_wide_cells_within_limits() -> None:
 def test_few_rows_too_many_for_the_height_are_scrolled_not_squeezed() -> None:
     few = bands(11, 75)
     assert few.aligned and few.pitch == LOWEST_ROW
+    few.keep_in_sight(6)
     few.scroll(5)
     assert few.top == 5
     few.set_height(75 + 8)
     assert few.top == 5, "a little more height does not lose the place"
     few.set_height(11 * 40)
     assert few.visible[0] == 0
+
+
+def test_the_selected_row_stays_in_sight_when_a_drawer_opens() -> None:
+    few = bands(11, 11 * 40)
+    few.keep_in_sight(9)
+    assert few.top == 0
+    few.set_height(100)
+    first, last = few.visible
+    assert first <= 9 and last >= 10
+    few.keep_in_sight(0)
+    assert few.top == 0
 
 
 def test_many_rows_fill_the_height_exactly() -> None:

@@ -300,6 +300,24 @@ def test_insert_as_many_as_are_selected(
     assert names(context)[:3] == ["karina", "is", "token6"]
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 12])
+def test_the_pad_column_comes_into_sight_whole(
+    panel: TokenPanel, table: TokenTable, context: Context, qtbot: QtBot, width: int
+) -> None:
+    names = ["incomprehensibilities", "b", "c", "d", "e"]
+    e = Experiment.from_tokens(names, np.full((5, width), 0.5))
+    context.document.apply("wide", e)
+    panel.resize(1, 460)
+    qtbot.waitUntil(lambda: panel.width() == panel.minimumWidth())
+    context.document.apply("padding", replace(e, rule=Padding()))
+    qtbot.waitUntil(lambda: panel.width() == panel.minimumWidth())
+    header, pad = table.horizontalHeader(), width + 1
+    sight = table.viewport().width()
+    assert header.sectionViewportPosition(pad) + header.sectionSize(pad) <= sight
+    if width <= 3:
+        assert header.length() <= sight
+
+
 def test_duplicate_with_numbers_and_padding(table: TokenTable, actions: TokenActions, context: Context) -> None:
     context.document.apply("pad", edits.set_pad(context.document.experiment, "tokens", [4], True))
     table.select_block(CellRange(3, 1, 4, 1))

@@ -112,3 +112,12 @@ def test_causal_alignment_is_offered_where_it_matters(
     mask.kind.activated.emit(mask.kind.findData("causal"))
     e = context.document.experiment
     assert mask.alignment.isVisible() == (e.n_q != e.n_k)
+
+
+def test_a_window_larger_than_any_sequence_is_shown_as_it_is(bar: TopBar, context: Context) -> None:
+    mask = bar.masking
+    e = context.document.experiment
+    for window in (5_000_000, 2**31 - 1, 3):
+        context.document.apply("window", replace(e, rule=SlidingWindow(window)))
+        assert mask.window_size.value() == window
+        assert context.document.experiment.rule == SlidingWindow(window)

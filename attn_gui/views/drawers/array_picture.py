@@ -181,7 +181,7 @@ class ArrayPicture(QWidget):
                     place.cell_height,
                 )
                 painter.setPen(ink[index])
-                painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, style.text(value))
+                painter.drawText(cell, Qt.AlignmentFlag.AlignCenter, style.text(value, place.cell_width))
         painter.setFont(self.font())
 
 

@@ -7,6 +7,7 @@ import math
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from attn_gui.model import view_choices
 from attn_gui.model.asks import Ask, PictureAsk
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
@@ -70,8 +71,7 @@ class HeadsDrawer(Drawer):
 
     def refresh(self) -> None:
         e = self.context.document.experiment
-        stage = self.context.document.session.view.get("heads_stage")
-        stage = stage if stage in STAGES_SHOWN else "N"
+        stage = view_choices.word(self.context.document.session, "heads_stage", STAGES_SHOWN, "N")
         self.stage.show_value(stage)
         self.scale.setText(SCALES[stage])
         self._model.set_what("weight" if stage == "N" else "score")

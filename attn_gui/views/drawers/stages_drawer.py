@@ -6,6 +6,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLabel, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from attn_gui.files.layout import layout, stages_of
+from attn_gui.model import view_choices
 from attn_gui.model.answers import StageValues
 from attn_gui.model.asks import Ask, PictureAsk, StageAsk
 from attn_gui.model.experiment import Experiment
@@ -87,8 +88,8 @@ class StagesDrawer(Drawer):
         e = self.context.document.experiment
         names = stages_of(e)
         self.stage.show_choices([(name, f"{name}   {STAGES[name].what}", None) for name in names], self._name(e))
-        form = self.context.document.session.view.get("stage_as")
-        self.form.show_value(form if form == "heatmap" else "table")
+        form = view_choices.word(self.context.document.session, "stage_as", self.form.values, "table")
+        self.form.show_value(form)
         self._bands.set_count(e.n_q)
         self._bodies.setCurrentWidget(self._body(self._name(e)) if form == "heatmap" else self.table)
         self._pages.setCurrentIndex(0 if self.context.feed.trace is not None else 1)
@@ -103,8 +104,7 @@ class StagesDrawer(Drawer):
 
     def _name(self, e: Experiment) -> str:
         """The stage that is looked at; another where ``e`` has no such stage."""
-        name = self.context.document.session.view.get("stage", FIRST_STAGE)
-        return name if name in stages_of(e) else FIRST_STAGE
+        return view_choices.word(self.context.document.session, "stage", stages_of(e), FIRST_STAGE)
 
     def _head(self, name: str) -> Head:
         head = self.context.selection.head

@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QSpinBox, QWidget
 
+from attn_gui.model import view_choices
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment, FromTokens
 from attn_gui.model.head_size import LARGEST, with_head_size
@@ -56,17 +57,19 @@ class WeightsControls(QWidget):
 
     def refresh(self) -> None:
         """Show what the session says."""
-        e, view = self._context.document.experiment, self._context.document.session.view
+        session = self._context.document.session
+        e = session.experiment
         if e.weights is None:
             return
         self.biases.setChecked(e.weights.has_biases)
         for field, size in ((self.d_k, e.d_k), (self.d_v, e.d_v)):
             with QSignalBlocker(field):
+                field.setMaximum(max(LARGEST, size))
                 field.setValue(size)
-        kind, seed = view.get("weights_initialiser", "linear"), view.get("weights_seed", 0)
-        self.initialiser.setCurrentIndex(max(0, self.initialiser.findData(kind)))
+        kind = view_choices.word(session, "weights_initialiser", INITIALISERS, "linear")
+        self.initialiser.setCurrentIndex(self.initialiser.findData(kind))
         with QSignalBlocker(self.seed):
-            self.seed.setValue(seed if isinstance(seed, int) else 0)
+            self.seed.setValue(view_choices.whole(session, "weights_seed", 0, LARGEST_SEED, 0))
         self._show_use_of_seed()
 
     def make_new_weights(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
 
+from attn_gui.model import view_choices
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import Session
 from attn_gui.views.context import Context
@@ -80,9 +81,9 @@ class WeightsDrawer(Drawer):
     def _show_matrices(self, names: list[str]) -> None:
         if names != self.matrix.values:
             self.matrix.offer([(name, name) for name in names])
-        wanted = self.context.document.session.view.get("weights_table")
         if names:
-            self.matrix.show_value(wanted if wanted in names else names[0])
+            wanted = view_choices.word(self.context.document.session, "weights_table", names, names[0])
+            self.matrix.show_value(wanted)
 
     def _show_extent(self, e: Experiment) -> None:
         head = self.context.selection.head
@@ -96,7 +97,8 @@ class WeightsDrawer(Drawer):
     def _head(self, e: Experiment) -> int | None:
         """The head to show the part of, None for all of it."""
         head = self.context.selection.head
-        if e.heads == 1 or head == "mean" or self.context.document.session.view.get("weights_whole", False):
+        whole = view_choices.flag(self.context.document.session, "weights_whole")
+        if e.heads == 1 or head == "mean" or whole:
             return None
         return min(int(head), e.heads - 1)
 

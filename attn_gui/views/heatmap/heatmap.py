@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
@@ -67,7 +69,6 @@ class Heatmap(QWidget):
             sums=sums,
             parent=self,
         )
-        self.twin = Twin(context, slot, self)
         self.footer = Footer(context.look)
         self.readout = ReadOut(context.feed, context.selection, context.settings, self.pictures, slot)
         self.picker = Picker(context.selection)
@@ -93,10 +94,8 @@ class Heatmap(QWidget):
         self.menu = Actions(self)
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self.plot)
-        self._pages.addWidget(self.twin)
         self.setFocusProxy(self.plot)
         self.plot.setAccessibleName(f"{name}, heatmap")
-        self.twin.setAccessibleName(f"{name}, table")
         self._busy_timer = QTimer(self)
         self._busy_timer.setSingleShot(True)
         self._busy_timer.setInterval(PATIENCE_MS)
@@ -118,13 +117,23 @@ class Heatmap(QWidget):
 
     @property
     def shows_table(self) -> bool:
-        return self._pages.currentWidget() is self.twin
+        return self._pages.currentWidget() is not self.plot
+
+    @cached_property
+    def twin(self) -> Twin:
+        """The table with the same numbers, made when it is first asked for."""
+        made = Twin(self.context, self._slot, self)
+        made.setAccessibleName(f"{self.name}, table")
+        made.extra_actions = self.menu.for_table()
+        made.left.connect(lambda: self.show_table(False))
+        self._pages.addWidget(made)
+        return made
 
     def show_table(self, on: bool) -> None:
         """Put the table in the place of the heatmap, or the heatmap back."""
         if on != self.shows_table:
-            focused = self.plot.hasFocus() or self.twin.hasFocus()
             page: QWidget = self.twin if on else self.plot
+            focused = (self.plot if on else self.twin).hasFocus()
             if on:
                 self.twin.open(self.pictures.stage)
             else:
@@ -152,7 +161,6 @@ class Heatmap(QWidget):
         self.plot.focus_changed.connect(self._on_focus)
         self.plot.row_labels.clicked.connect(lambda index, keys: self.picker.press(QUERY, index, keys))
         self.plot.column_labels.clicked.connect(lambda index, keys: self.picker.press(KEY, index, keys))
-        self.twin.left.connect(lambda: self.show_table(False))
         self.readout.changed.connect(self._say)
         self.choices.changed.connect(lambda: self._restore(context.document.session))
         selection.cell_changed.connect(lambda query, key: self._show_cursor())

@@ -50,13 +50,16 @@ class Actions:
         for action in (self.zoom_in, self.zoom_out, self.fit, self.copy_value):
             heatmap.plot.addAction(action)
         heatmap.addActions([self.copy_matrix, self.table])
-        heatmap.twin.extra_actions = [self.copy_row, self.copy_matrix, None, self.table]
         self.mapping = _choice(heatmap, MAPPINGS, heatmap.choices.set_mapping)
         self.pooling = _choice(heatmap, POOLINGS, heatmap.choices.set_pooling)
         self.colours_menu = QMenu("&Colours", heatmap)
         self.colours_menu.addActions(self.mapping.actions())
         self.pooling_menu = QMenu("&Where a pixel holds several cells, show", heatmap)
         self.pooling_menu.addActions(self.pooling.actions())
+
+    def for_table(self) -> list[QAction | None]:
+        """What the table's menu has besides a table's own, None for a separator."""
+        return [self.copy_row, self.copy_matrix, None, self.table]
 
     def for_menu(self) -> list[QAction | None]:
         """Everything but saving, None for a separator."""
