@@ -184,3 +184,22 @@ def test_a_point_is_in_the_cell_that_is_drawn_there(
     i, j = grid.nearest(x, y)
     assert 0 <= i < n_q
     assert 0 <= j < n_k
+
+
+def test_a_jump_to_where_nothing_was_computed_yet_shows_it_when_it_is_there(context: Context, pair: Pair) -> None:
+    pair.show_experiment(random_experiment(600, heads=2))
+    heatmap = pair.A.heatmap
+    context.bands.show_rows(0, 2)
+    heatmap.plot.columns.show_keys(0, 2)
+    pair.settle()
+    # another head: what is known of it is only the part in sight
+    context.selection.set_head(1)
+    pair.settle()
+    context.selection.set_cell(599, 599)
+    heatmap.plot.ensure_visible(599, 599)
+    QApplication.processEvents()
+    pair.settle()
+    assert heatmap.plot.grid.queries.stop == 600
+    assert heatmap.plot.image.isVisible()
+    request = heatmap.pictures.layers[-1].request
+    assert request.head == 1 and request.rows[1] == 600

@@ -34,6 +34,11 @@ def packed_colours(table: ColourTable) -> list[int]:
     return [qRgb(int(r), int(g), int(b)) for r, g, b, _ in table]
 
 
+def in_sight(pictures: Sequence[Picture], grid: Grid) -> list[Picture]:
+    """Those of ``pictures`` of which some part is within the grid's area."""
+    return [picture for picture in pictures if not (_place(picture, grid) & grid.covered).isEmpty()]
+
+
 def sampled(pictures: Sequence[Picture], grid: Grid, ratio: float) -> tuple[Indices, QRectF]:
     """An index for every device pixel, uint8 [h, w], and the place of the pixels in the grid's area.
 

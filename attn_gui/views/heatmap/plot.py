@@ -19,7 +19,7 @@ from attn_gui.views.heatmap.flash_item import FlashItem
 from attn_gui.views.heatmap.frame import Corner, FocusFrame
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import HatchItem, spacing
-from attn_gui.views.heatmap.image import MatrixImage, sampled
+from attn_gui.views.heatmap.image import MatrixImage, in_sight, sampled
 from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
 from attn_gui.views.heatmap.lines_item import LinesItem
 from attn_gui.views.heatmap.numbers_item import NumbersItem
@@ -263,14 +263,19 @@ class Plot(QWidget):
     def _draw(self) -> None:
         grid = self.grid
         self._stale = False
-        if not self._layers or grid.covered.isEmpty():
+        layers = in_sight(self._layers, grid)
+        self.image.setVisible(bool(layers))
+        if not layers:
+            # after a jump there may be nothing yet of what is now in sight
+            self.hatch.show_pixels(None, self.image.place, 1.0, 1)
+            self.numbers.show_picture(None, grid, self._decimals)
             return
         ratio = self.devicePixelRatioF()
-        pixels, place = sampled(self._layers, grid, ratio)
+        pixels, place = sampled(layers, grid, ratio)
         self.image.show_pixels(pixels, place)
         step = spacing(grid.cell_width, grid.cell_height)
         self.hatch.show_pixels(pixels if self._signs else None, place, ratio, step)
-        self.numbers.show_picture(self._layers[-1], grid, self._decimals)
+        self.numbers.show_picture(layers[-1], grid, self._decimals)
 
     def _draw_cursor(self) -> None:
         if not self._layers:
