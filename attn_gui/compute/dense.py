@@ -11,8 +11,9 @@ from attn_gui.compute.numbers import from_numpy, row_sums, stored, summed
 from attn_gui.model.experiment import Experiment, GivenQKV
 from attn_gui.model.table import Floats
 
-# cells of A computed in one step: about 10 ms, and near the size of a core's cache
-BLOCK_CELLS = 1 << 19
+# cells of A computed in one step: some 20 ms. On a busy machine torch's threads wait for one another at the end of
+# every operation, which many small ones would add up to a multiple.
+BLOCK_CELLS = 1 << 21
 
 
 class DenseStages:

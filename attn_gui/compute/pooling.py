@@ -34,11 +34,11 @@ def pool(values: Array, allowed: NDArray[np.bool_] | None, out: tuple[int, int],
         fill = -np.inf if how == "max" else np.inf
         counted = values if allowed is None else np.where(allowed, values, values.dtype.type(fill))
         result = _spread(np.maximum if how == "max" else np.minimum, counted, out)
-    finite = np.isfinite(values)
-    odd = ~finite if allowed is None else ~finite & allowed
-    if odd.any():
-        result = np.array(result)
-        _let_non_finite_win(result, values, odd, rows, columns)
+        finite = np.isfinite(values)
+        odd = ~finite if allowed is None else ~finite & allowed
+        if odd.any():
+            result = np.array(result)
+            _let_non_finite_win(result, values, odd, rows, columns)
     if allowed is None:
         return result, np.broadcast_to(np.True_, out)
     any_allowed = _spread(np.logical_or, allowed, out)

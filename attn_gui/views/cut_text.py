@@ -25,6 +25,8 @@ def cut_text(
     else:
         left = place.left()
     cut_left, cut_right = left < view.left(), left + width > view.right() + 1
+    if width < place.width() and not (cut_left or cut_right):
+        return place, text
     if cut_left or cut_right:
         place = place.intersected(view.adjusted(EDGE, place.top() - view.top(), -EDGE, place.bottom() - view.bottom()))
     mode = _Mode.ElideLeft if cut_left and not cut_right else _Mode.ElideRight

@@ -13,6 +13,10 @@ from attn_gui.views.clipboard import Block, Refused, ragged
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
+EDITABLE = Qt.ItemFlag.ItemIsEditable
+# said once: a view asks for them with every cell that it draws
+_SHOWN = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+_EDITED = _SHOWN | EDITABLE
 
 # the table of shortest texts of all 16-bit numbers takes half a second to make; fewer cells are quicker without it
 FEW_CELLS = 4096
@@ -65,8 +69,9 @@ class GridModel(QAbstractTableModel):
         return self.set_block(index.row(), index.column(), [[str(value)]], "Edit cell") is None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        return flags | EDITABLE if self.editable and index.isValid() else flags
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        return _EDITED if self.editable else _SHOWN
 
     def _beyond(self, row: int, column: int, block: Block) -> str | None:
         for what, first, needed, there in (
@@ -91,6 +96,3 @@ def full_texts(block: NDArray[Any], precision: Precision) -> list[list[str]]:
         return [[numbers.text(float(value), precision) for value in row] for row in block]
     flat = numbers.row_text(block.ravel(), precision).decode("ascii").split(",")
     return [flat[start : start + width] for start in range(0, len(flat), width)]
-
-
-EDITABLE = Qt.ItemFlag.ItemIsEditable

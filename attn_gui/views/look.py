@@ -101,7 +101,9 @@ def _sheet(theme: Theme) -> str:
     outlines = _OUTLINES.format(
         line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted, up=up, down=down
     )
-    return (outlines if theme.name == "contrast" else "") + f"""
+    return (
+        (outlines if theme.name == "contrast" else "")
+        + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}
     QToolButton:checked {{
@@ -133,3 +135,4 @@ def _sheet(theme: Theme) -> str:
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     QTableCornerButton::section {{ background: {theme.panel}; border: none; }}
     """
+    )

@@ -41,6 +41,8 @@ _LEAVES = (
     Qt.Key.Key_Up,
     Qt.Key.Key_Down,
 )
+_CHECKED, _TEXT = Qt.ItemDataRole.CheckStateRole, Qt.ItemDataRole.DisplayRole
+_ALIGNMENT, _SELECTED = Qt.ItemDataRole.TextAlignmentRole, QStyle.StateFlag.State_Selected
 _SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
 
 
@@ -71,26 +73,26 @@ class NumberDelegate(QStyledItemDelegate):
         if backdrop is not None:
             painter.fillRect(rect, backdrop)
         state = option.state
-        if state & QStyle.StateFlag.State_Selected and view.shows_selection:
+        if state & _SELECTED and view.shows_selection:
             painter.fillRect(rect, faint(theme.colour("accent"), SELECTED_ALPHA))
-        checked = index.data(Qt.ItemDataRole.CheckStateRole)
+        checked = view.grid.data(index, _CHECKED)
         if checked is not None:
             self._draw_indicator(painter, rect, bool(checked))
         else:
             painter.setFont(view.font())
             painter.setPen(theme.colour("muted" if view.faded else "text"))
             place, text = self.drawn(rect, index)
-            painter.drawText(place, index.data(Qt.ItemDataRole.TextAlignmentRole), text)
+            painter.drawText(place, view.grid.data(index, _ALIGNMENT), text)
         if view.hasFocus() and index == view.currentIndex():
             painter.setPen(QPen(theme.colour("accent"), 2))
             painter.drawRect(rect.adjusted(1, 1, -1, -1))
 
     def drawn(self, rect: QRect, index: Index) -> tuple[QRect, str]:
         """Where and as what the text of a cell, which lies in ``rect``, is drawn."""
-        text = str(index.data(Qt.ItemDataRole.DisplayRole))
-        alignment = Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole))
+        view = self._view
+        text, alignment = str(view.grid.data(index, _TEXT)), view.grid.data(index, _ALIGNMENT)
         place = rect.adjusted(PADDING, 0, -PADDING, 0)
-        return cut_text(text, self._view.fontMetrics(), place, alignment, self._view.viewport().rect())
+        return cut_text(text, view.fontMetrics(), place, alignment, view.viewport().rect())
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         theme = self._view.context.look.theme

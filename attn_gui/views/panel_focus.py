@@ -57,7 +57,7 @@ def _target(stop: QWidget) -> QWidget | None:
         inside = [] if last is None else [last]
         inside += content.findChildren(QWidget)
     else:
-        inside = [stop.focusProxy() or stop]
+        inside = [stop, *stop.findChildren(QWidget)]
     return next((widget for widget in inside if _takes_focus(widget, stop)), None)
 
 

@@ -56,7 +56,6 @@ class Dropdown(QComboBox):
                 self._items.appendRow(item)
         self.setCurrentIndex(next((k for k, choice in enumerate(self._choices) if choice[0] == current), -1))
 
-
     def paintEvent(self, event: QPaintEvent) -> None:
         # Qt cuts a text that is too long through the middle of a letter
         painter = QStylePainter(self)

@@ -51,5 +51,3 @@ def _peer(traced: Trace) -> Callable[[], None]:
             pg.makeARGB(values, lut=colours, levels=(values.min(), values.max()), useRGBA=False)
 
     return make
-
-

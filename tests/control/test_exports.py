@@ -147,9 +147,7 @@ def test_what_is_shown_is_written_and_not_what_is_being_edited(bench: Bench, qtb
     assert csv_reader.read(tmp_path / "shown" / "N_head1.csv").rows == shown.tokens.tokens
 
 
-def test_progress_comes_in_order(
-    bench: Bench, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_comes_in_order(bench: Bench, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_gui.control.worker.PROGRESS_S", 0.0)
     parts: list[float] = []
     bench.exports.progressed.connect(parts.append)

@@ -158,9 +158,7 @@ def test_cancelling_what_has_not_begun(worker: Worker, qtbot: QtBot) -> None:
     assert begun == []
 
 
-def test_progress_comes_before_the_result(
-    worker: Worker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_comes_before_the_result(worker: Worker, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_gui.control.worker.PROGRESS_S", 0.0)
 
     def steps() -> Steps:

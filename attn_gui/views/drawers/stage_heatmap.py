@@ -40,7 +40,6 @@ class StageHeatmap(QWidget):
         column.setSpacing(4)
         column.addWidget(self.heatmap, 1)
         column.addWidget(self.heatmap.footer)
-        self.setFocusProxy(self.heatmap)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -94,7 +94,6 @@ class Heatmap(QWidget):
         self.menu = Actions(self)
         self._pages = QStackedLayout(self)
         self._pages.addWidget(self.plot)
-        self.setFocusProxy(self.plot)
         self.plot.setAccessibleName(f"{name}, heatmap")
         self._busy_timer = QTimer(self)
         self._busy_timer.setSingleShot(True)
@@ -139,7 +138,6 @@ class Heatmap(QWidget):
             else:
                 self.twin.close_table()
             self._pages.setCurrentWidget(page)
-            self.setFocusProxy(page)
             if focused:
                 page.setFocus()
         self.menu.show_page(on)

@@ -95,6 +95,7 @@ class ImageExport(QObject):
             Priority.BACKGROUND,
             lambda _: self._on_written(path),
             lambda error: self._on_failure(path, error),
+            owed=True,
         )
 
     def _on_written(self, path: Path) -> None:
