@@ -48,6 +48,28 @@ def test_window_without_torch() -> None:
     assert "torch" not in brought_along([*modules("attn_gui.views"), "attn_gui.app"])
 
 
+FIRST_PAINT = """
+import sys, tempfile
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+application = QApplication(["attn-gui"])
+from attn_gui.app import open_window
+from attn_gui.files import examples
+from attn_gui.model.session import Session
+window = open_window(Session((examples.load("karina"),)), Path(tempfile.mkdtemp()))
+window.first_painted.connect(lambda: (print("torch" in sys.modules), application.quit()))
+window.show()
+application.exec()
+window.context.worker.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows torch's libraries must be loaded before Qt's")
+def test_the_first_paint_does_not_wait_for_torch() -> None:
+    run = subprocess.run([sys.executable, "-c", FIRST_PAINT], capture_output=True, text=True, check=True, timeout=120)
+    assert run.stdout.split() == ["False"]
+
+
 def test_command_line_without_qt() -> None:
     assert not brought_along(["attn_gui", "attn_gui.cli"]) & {"PySide6", "pyqtgraph"}
 
