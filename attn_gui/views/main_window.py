@@ -92,7 +92,8 @@ class MainWindow(QMainWindow):
         self.menus = Menus(self)
         self.top_bar.example_chosen.connect(self.open_example)
         context.document.changed.connect(lambda before, after: self._refresh(after))
-        context.document.undo_stack.cleanChanged.connect(lambda clean: self.setWindowModified(not clean))
+        # a method, which ends with the window: the stack says it is clean even as it is destroyed
+        context.document.undo_stack.cleanChanged.connect(self._on_clean)
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
         services.storage.opened.connect(lambda path: self._look_where_told())
         self._refresh(context.document.session)
@@ -178,6 +179,9 @@ class MainWindow(QMainWindow):
             row.addWidget(button)
         row.addStretch(1)
         return strip
+
+    def _on_clean(self, clean: bool) -> None:
+        self.setWindowModified(not clean)
 
     def _refresh(self, session: Session) -> None:
         named: NamedExperiment = session.named

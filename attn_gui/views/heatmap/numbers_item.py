@@ -113,16 +113,21 @@ def fitting_style(values: np.ndarray[Any, Any], cell_width: float, cell_height: 
     finite = values[np.isfinite(values)]
     if len(finite) == 0:
         return None
-    styles = [s for s in _styles(finite, decimals) if s.height <= cell_height and s.width("0") <= s.room(cell_width)]
     # a 0 is one figure in every style
-    finite = finite[finite != 0]
-    if not styles or len(finite) == 0:
-        return next(iter(styles), None)
-    extremes = float(np.min(finite)), float(np.max(finite))
-    most = _fitting(finite, extremes, styles[-1].limits(cell_width))
-    if most < MOST * len(finite):
+    numbers = finite[finite != 0]
+    extremes = (float(np.min(numbers)), float(np.max(numbers))) if len(numbers) else (0.0, 0.0)
+    tried: list[tuple[Style, int]] = []
+    for style in _styles(finite, decimals):
+        if style.height > cell_height or style.width("0") > style.room(cell_width):
+            continue
+        fitting = _fitting(numbers, extremes, style.limits(cell_width)) if len(numbers) else 0
+        if fitting == len(numbers):
+            return style  # nothing shorter can do better
+        tried.append((style, fitting))
+    most = tried[-1][1] if tried else 0
+    if most < MOST * len(numbers):
         return None
-    return next(style for style in styles if _fitting(finite, extremes, style.limits(cell_width)) >= most)
+    return next((style for style, fitting in tried if fitting >= most), None)
 
 
 def _styles(finite: NDArray[Any], decimals: int) -> Iterator[Style]:
