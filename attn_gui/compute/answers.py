@@ -5,9 +5,10 @@ from __future__ import annotations
 from attn_gui.compute.picked import read_sum
 from attn_gui.compute.picture import picture
 from attn_gui.compute.reading import read_cell, read_row, read_row_sums
+from attn_gui.compute.threads import threads_for
 from attn_gui.model.answers import Answer, StageValues
 from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, SumAsk
-from attn_gui.model.trace import Trace
+from attn_gui.model.trace import Head, Trace
 
 
 def answer(trace: Trace, ask: Ask) -> Answer:
@@ -16,6 +17,12 @@ def answer(trace: Trace, ask: Ask) -> Answer:
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
     if isinstance(ask, PictureAsk | StageAsk) and ask.stage == "context" and not e.variant.is_cross:
         return None
+    with threads_for(e):
+        return _answer(trace, ask, head)
+
+
+def _answer(trace: Trace, ask: Ask, head: Head) -> Answer:
+    e = trace.experiment
     if isinstance(ask, PictureAsk):
         return picture(trace, ask.request(e))
     if isinstance(ask, CellAsk):

@@ -8,6 +8,7 @@ import torch
 from attn_gui.compute import attention, budget
 from attn_gui.compute.masking import Mask
 from attn_gui.compute.numbers import from_numpy, row_sums, stored, summed
+from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment, GivenQKV
 from attn_gui.model.table import Floats
 
@@ -60,7 +61,7 @@ class DenseStages:
             return self._n[head, rows]
         if name in ("A", "A_masked", "capped") or (name == "scaled" and self.experiment.scoring.softcap is None):
             return self._a[head, rows]
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for(self.experiment):
             raw = self._raw_rows(head, rows)
             return raw if name == "raw" else attention.scaled_scores(raw, self.experiment.scale, self._working)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attn_gui.compute.dense import DenseStages
 from attn_gui.compute.matrix import DenseMatrix
 from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
@@ -36,13 +37,13 @@ def trace(experiment: Experiment, device: str = "cpu") -> Trace:
 def trace_steps(experiment: Experiment, device: str = "cpu") -> Generator[float, None, DenseTrace]:
     """As :func:`trace`, in short steps: yields the part done, 0 to 1, and returns the trace."""
     # entered anew around each step: between steps the worker serves other jobs on the same thread
-    with torch.inference_mode():
+    with torch.inference_mode(), threads_for(experiment):
         stages = DenseStages(experiment, device)
     for done, (heads, rows) in enumerate(stages.blocks, start=1):
-        with torch.inference_mode():
+        with torch.inference_mode(), threads_for(experiment):
             stages.compute_block(heads, rows)
         yield done / len(stages.blocks)
-    with torch.inference_mode():
+    with torch.inference_mode(), threads_for(experiment):
         stages.finish()
     return DenseTrace(stages, device)
 
