@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 
@@ -11,9 +12,12 @@ STARTED = time.perf_counter()
 def main() -> int:
     """Run a command of cli.py, which needs no Qt, or open the window."""
     arguments = sys.argv[1:]
+    # start-up makes no garbage, and looking for some would take a tenth of its time; app.py turns it on again
+    gc.disable()
     from attn_gui import cli
 
     if arguments and arguments[0] in cli.COMMANDS:
+        gc.enable()
         return cli.main(arguments)
     from attn_gui import app
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import json
 import os
 import sys
@@ -77,11 +78,19 @@ def main(arguments: list[str], started: float) -> int:
     context = window.context
     if options.file is not None:
         window.services.storage.open(options.file)
+    context.feed.busy_changed.connect(_collect_garbage)
     smoke = Smoke(window, started) if options.smoke else None
     window.show()
     code = application.exec()
     context.worker.close()
     return code if smoke is None else smoke.code
+
+
+def _collect_garbage(busy: bool) -> None:
+    """Once the first result is there: what was made up to now stays, and need not be looked through ever again."""
+    if not busy and not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def open_window(session: Session, profile: Path) -> MainWindow:

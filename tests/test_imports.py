@@ -51,13 +51,24 @@ def test_window_without_torch() -> None:
 FIRST_PAINT = """
 import sys, tempfile
 from pathlib import Path
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 application = QApplication(["attn-gui"])
 from attn_gui.app import open_window
 from attn_gui.files import examples
 from attn_gui.model.session import Session
+
+class Watcher(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            print("torch" in sys.modules)
+            watched.removeEventFilter(self)
+        return False
+
 window = open_window(Session((examples.load("karina"),)), Path(tempfile.mkdtemp()))
-window.first_painted.connect(lambda: (print("torch" in sys.modules), application.quit()))
+watcher = Watcher()
+window.installEventFilter(watcher)
+window.first_painted.connect(application.quit)
 window.show()
 application.exec()
 window.context.worker.close()
