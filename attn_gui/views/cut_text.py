@@ -17,7 +17,8 @@ def cut_text(
     text: str, metrics: QFontMetrics, place: QRect, alignment: Qt.AlignmentFlag, view: QRect
 ) -> tuple[QRect, str]:
     """Where and as what to draw ``text``, which belongs into ``place``, of which ``view`` is in sight."""
-    width = min(metrics.horizontalAdvance(text), place.width())
+    advance = metrics.horizontalAdvance(text)
+    width = min(advance, place.width())
     if alignment & Qt.AlignmentFlag.AlignRight:
         left = place.right() + 1 - width
     elif alignment & Qt.AlignmentFlag.AlignHCenter:
@@ -25,7 +26,7 @@ def cut_text(
     else:
         left = place.left()
     cut_left, cut_right = left < view.left(), left + width > view.right() + 1
-    if width < place.width() and not (cut_left or cut_right):
+    if advance <= place.width() and not (cut_left or cut_right):
         return place, text
     if cut_left or cut_right:
         place = place.intersected(view.adjusted(EDGE, place.top() - view.top(), -EDGE, place.bottom() - view.bottom()))

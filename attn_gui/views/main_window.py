@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMessageBox, QToolButton
 from attn_gui.control.exports import Exports
 from attn_gui.control.recovery import Recovery
 from attn_gui.control.storage import Storage
+from attn_gui.control.worker import Priority, at_once
 from attn_gui.files import examples
 from attn_gui.files.errors import FileError
 from attn_gui.model.session import NamedExperiment, Session
@@ -90,6 +91,7 @@ class MainWindow(QMainWindow):
         self.files = FileActions(self)
         self.closing = Closing(self)
         self.menus = Menus(self)
+        self.first_painted.connect(lambda: context.worker.submit("canvas", at_once(_load_canvas), Priority.ASK))
         self.top_bar.example_chosen.connect(self.open_example)
         context.document.changed.connect(lambda before, after: self._refresh(after))
         # a method, which ends with the window: the stack says it is clean even as it is destroyed
@@ -197,6 +199,11 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if not state.isEmpty():
             self.restoreState(state)
+
+
+def _load_canvas() -> None:
+    # ahead of the first picture, in the worker, and after the first paint, which does not wait for pyqtgraph
+    import attn_gui.views.heatmap.canvas  # noqa: F401
 
 
 # the drawers are imported when they are first opened: the first paint does not wait for them

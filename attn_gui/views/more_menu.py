@@ -74,7 +74,7 @@ class MorePanel(QFrame):
         self.precision.chosen.connect(self._choose_precision)
         self.biases.clicked.connect(self._choose_biases)
         self.decimals.valueChanged.connect(lambda value: setattr(context.settings, "decimals", value))
-        context.document.changed.connect(lambda before, after: self._refresh())
+        context.document.changed.connect(lambda before, after: self._refresh() if self.isVisible() else None)
         context.document.device_changed.connect(lambda name: self._refresh())
         context.settings.changed.connect(lambda name: self._refresh() if name == "decimals" else None)
         self.devices.listed.connect(self._on_listed)

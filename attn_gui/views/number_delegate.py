@@ -89,8 +89,8 @@ class NumberDelegate(QStyledItemDelegate):
 
     def drawn(self, rect: QRect, index: Index) -> tuple[QRect, str]:
         """Where and as what the text of a cell, which lies in ``rect``, is drawn."""
-        view = self._view
-        text, alignment = str(view.grid.data(index, _TEXT)), view.grid.data(index, _ALIGNMENT)
+        view, grid = self._view, self._view.grid
+        text, alignment = str(grid.data(index, _TEXT)), grid.data(index, _ALIGNMENT)
         place = rect.adjusted(PADDING, 0, -PADDING, 0)
         return cut_text(text, view.fontMetrics(), place, alignment, view.viewport().rect())
 

@@ -58,6 +58,7 @@ class TokenActions(QObject):
         )
         self.delete_dimensions = self._action("&Delete dimensions", self._delete_dimensions, "The selected dimensions")
         self._tips = {action: action.statusTip() for action in self._all}
+        self._offered: tuple[object, ...] = ()
         for table in tables:
             table.extra_actions += [*self.for_tokens()[1:], None, *self.for_dimensions()[1:]]
             table.addActions(self._all)
@@ -257,13 +258,16 @@ class TokenActions(QObject):
         """Offer what the selection allows; of the rest say why not."""
         rows, given = self._rows(), self._experiment.weights is None
         columns = [] if given else self._dimensions()
-        count, width = self._count, self._table.tokens.width
+        count, width, current = self._count, self._table.tokens.width, self._table.currentIndex().column()
+        if (rows, columns, given, count, width, current) == self._offered:
+            return
+        self._offered = rows, columns, given, count, width, current
         no_rows = None if rows else "Select a token first"
         apart = no_rows or (None if len(rows) == 1 else "Select tokens that stand together")
         no_columns = GIVEN if given else None if columns else "Select a cell of a dimension first"
         together = bool(columns) and columns[-1] - columns[0] + 1 == len(columns)
         columns_apart = no_columns or (None if together else "Select dimensions that stand together")
-        one = no_columns or (None if 1 <= self._table.currentIndex().column() <= width else "Select one dimension")
+        one = no_columns or (None if 1 <= current <= width else "Select one dimension")
         reasons = {
             self.add_token: None,
             self.insert_above: no_rows,

@@ -192,6 +192,8 @@ class TokenModel(GridModel):
 
     def _on_changed(self, before: Session, after: Session) -> None:
         old, new = self._shown, _Shown.of(after.experiment, self.side)
+        if old is None and new is None:
+            return
         if old is None or new is None or (len(old.sequence) != len(new.sequence) and old.width != new.width):
             if old is not new:
                 self.beginResetModel()

@@ -99,7 +99,7 @@ def main() -> int:
         if asked != size or forward is None:
             size, forward = asked, Forward(experiment(asked))
         application.processEvents()
-        print(window.edit(forward, 1.0 + count % 2 / 4), flush=True)
+        print(window.edit(forward, 1.0 + count % 2 / 2), flush=True)
     return 0
 
 

@@ -48,7 +48,7 @@ def measure(size: Size, count: int = COUNT, budget: float = BUDGET_S) -> Pairs:
     try:
         with opened(experiment(size)) as window:
             while len(times) <= count and (perf_counter() < end or len(times) <= 3):
-                ours = window.edit(1.0 + len(times) % 2 / 4)
+                ours = window.edit(1.0 + len(times) % 2 / 2)
                 times.append((ours, peer.edit(size)))
     finally:
         peer.close()
@@ -89,7 +89,7 @@ class Watched(QObject):
         self._patience.timeout.connect(self._loop.quit)
         self._heatmaps = [panel.heatmap for panel in (window.formula.scores, window.formula.weights)]
         for heatmap in self._heatmaps:
-            _after_paint(heatmap.plot.view, partial(self._on_painted, heatmap))
+            _after_paint(heatmap.plot.canvas, partial(self._on_painted, heatmap))
         self._awaited: Experiment | None = None
         self._painted: dict[Heatmap, float] = {}
         self._last_paint = perf_counter()

@@ -62,7 +62,8 @@ class Figure:
 
 def milliseconds(seconds: Sequence[float]) -> str:
     """Their median, to three digits."""
-    return f"{median(seconds) * 1000:.3g}"
+    middle = median(seconds) * 1000
+    return f"{middle:.3g}" if middle < 100 else f"{middle:,.0f}"
 
 
 def machine() -> str:

@@ -87,7 +87,7 @@ def reference(experiment: Experiment) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 def grabbed(heatmap: Heatmap) -> QImage:
     """What the matrix's area looks like."""
-    return heatmap.plot.view.grab().toImage()
+    return heatmap.plot.canvas.grab().toImage()
 
 
 def place(heatmap: Heatmap, i: int, j: int, dx: float = 0.5, dy: float = 0.5) -> QPoint:

@@ -268,7 +268,7 @@ def test_before_torch_is_there_it_says_so(qtbot: QtBot, context: Context) -> Non
 def test_a_trace_that_takes_long_dims_the_picture(qtbot: QtBot, context: Context) -> None:
     pair = Pair(qtbot, context)
     pair.show_experiment(random_experiment(5))
-    image = pair.A.heatmap.plot.image
+    image = pair.A.heatmap.plot.canvas.image
     context.feed.busy_changed.emit(True)
     assert image.opacity() == 1
     pair.A.heatmap._busy_timer.timeout.emit()

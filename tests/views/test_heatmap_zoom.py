@@ -200,6 +200,6 @@ def test_a_jump_to_where_nothing_was_computed_yet_shows_it_when_it_is_there(cont
     QApplication.processEvents()
     pair.settle()
     assert heatmap.plot.grid.queries.stop == 600
-    assert heatmap.plot.image.isVisible()
+    assert heatmap.plot.canvas.image.isVisible()
     request = heatmap.pictures.layers[-1].request
     assert request.head == 1 and request.rows[1] == 600

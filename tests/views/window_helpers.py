@@ -44,7 +44,7 @@ def cell_rect(heatmap: Heatmap, i: int, j: int) -> QRect:
     """Where cell (query i, key j) lies in the plot widget."""
     plot = heatmap.plot
     grid = plot.grid
-    corner = plot.view.geometry().topLeft()
+    corner = plot.canvas.geometry().topLeft()
     left, top = round(grid.x(j)), round(grid.y(i))
     return QRect(corner + QPoint(left, top), corner + QPoint(round(grid.x(j + 1)) - 1, round(grid.y(i + 1)) - 1))
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 from attn_gui.model.answers import RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.picture import Picture
+from attn_gui.model.picture import LAST_COLOUR, Picture
 from attn_gui.model.session import Session
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.choices import Choices
@@ -192,27 +192,33 @@ class Heatmap(QWidget):
 
     def _on_picture(self, before: Picture | None) -> None:
         shown, self._shown = self._shown, self.pictures.experiment
-        self._draw()
+        self._draw_matrix()
         self._show_cursor()
+        self._flash(before, shown)
+        # the eye is on the matrix: what stands below it is brought up to date afterwards
+        self.plot.canvas.repaint_changes()
+        self._draw_scale()
         self.readout.refresh()
         self._say()
-        self._flash(before, shown)
-        self.plot.repaint_soon()
         # another number of tokens may call for another window
         self._ask()
 
     def _draw(self) -> None:
+        self._draw_matrix()
+        self._draw_scale()
+
+    def _draw_matrix(self) -> None:
         latest, experiment = self.pictures.latest, self.pictures.experiment
-        if latest is None or experiment is None:
-            return
-        decimals = self._decimals
-        scale = scale_of(latest, decimals)
-        signs = scale.masked or scale.non_finite
-        layers = self.pictures.layers
-        self.plot.show_pictures(experiment, layers, signs or len(layers) > 1, decimals)
-        theme = self.context.look.theme
-        table = theme.diverging if self.pictures.diverging else theme.sequential
-        self.footer.bar.show_scale(scale, table, self.pictures.diverging)
+        if latest is not None and experiment is not None:
+            layers = self.pictures.layers
+            signs = len(layers) > 1 or bool((latest.index > LAST_COLOUR).any())
+            self.plot.show_pictures(experiment, layers, signs, self._decimals)
+
+    def _draw_scale(self) -> None:
+        latest, theme, diverging = self.pictures.latest, self.context.look.theme, self.pictures.diverging
+        if latest is not None:
+            table = theme.diverging if diverging else theme.sequential
+            self.footer.bar.show_scale(scale_of(latest, self._decimals), table, diverging)
 
     def _flash(self, before: Picture | None, shown: Experiment | None) -> None:
         """Light up what an edit has changed; another head, scale or example is no edit."""

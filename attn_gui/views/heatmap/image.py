@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, qRgb
+from PySide6.QtGui import QImage
 
 from attn_gui.model.picture import Picture
 from attn_gui.views.heatmap.grid import Grid
@@ -31,7 +30,9 @@ def index_to_qimage(index: np.ndarray[Any, Any], table: ColourTable) -> QImage:
 
 def packed_colours(table: ColourTable) -> list[int]:
     """``table`` as QImage takes it."""
-    return [qRgb(int(r), int(g), int(b)) for r, g, b, _ in table]
+    r, g, b, _ = table.T.astype(np.uint32)
+    packed: list[int] = (0xFF000000 | r << 16 | g << 8 | b).tolist()
+    return packed
 
 
 def in_sight(pictures: Sequence[Picture], grid: Grid) -> list[Picture]:
@@ -59,38 +60,6 @@ def sampled(pictures: Sequence[Picture], grid: Grid, ratio: float) -> tuple[Indi
             pixels[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left] = part
     height, width = pixels.shape
     return pixels, QRectF(left / ratio, top / ratio, width / ratio, height / ratio)
-
-
-class MatrixImage(pg.ImageItem):
-    """The ImageItem of a heatmap; what it shows are the pixels of :func:`sampled`."""
-
-    def __init__(self) -> None:
-        super().__init__(axisOrder="row-major")
-        # indices are colours already: nothing may be measured or scaled
-        self.setAutoLevels(False)
-        self.setAutoDownsample(False)
-        self.setLevels((0, 255), update=False)
-        self.place = QRectF()
-        self._colours: list[int] = []
-
-    def show_pixels(self, pixels: Indices, place: QRectF) -> None:
-        """Draw ``pixels``, which must not change any more, at ``place``."""
-        moved = self.image is None or place != self.place or pixels.shape != self.image.shape
-        self.setImage(pixels, autoLevels=False, autoDownsample=False)
-        if moved:
-            self.place = place
-            self.setRect(place)
-
-    def set_table(self, table: ColourTable) -> None:
-        self._colours = packed_colours(table)
-        self.setLookupTable(table)
-
-    def render(self) -> None:
-        """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""
-        height, width = self.image.shape
-        self.qimage = QImage(self.image.data, width, height, width, QImage.Format.Format_Indexed8)
-        self.qimage.setColorTable(self._colours)
-        self._renderRequired = self._unrenderable = False
 
 
 def _place(picture: Picture, grid: Grid) -> QRectF:

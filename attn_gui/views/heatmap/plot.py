@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QLabel, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from attn_gui.model.answers import RowSums
 from attn_gui.model.experiment import Experiment
@@ -19,12 +18,16 @@ from attn_gui.views.heatmap.flash_item import FlashItem
 from attn_gui.views.heatmap.frame import Corner, FocusFrame
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import HatchItem, spacing
-from attn_gui.views.heatmap.image import MatrixImage, in_sight, sampled
+from attn_gui.views.heatmap.image import in_sight, sampled
 from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
 from attn_gui.views.heatmap.lines_item import LinesItem
 from attn_gui.views.heatmap.numbers_item import NumbersItem
 from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
+from attn_gui.views.theme import ColourTable
+
+if TYPE_CHECKING:
+    from attn_gui.views.heatmap.canvas import Canvas
 
 STARTING = "starting torch"
 FAILED = "nothing computed yet"
@@ -52,21 +55,16 @@ class Plot(QWidget):
         self._decimals = 4
         self._header = bands.header
         self._shape = (1, 1)
-        self.view = pg.GraphicsView(self, useOpenGL=False, background=None)
-        self.view.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
-        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.image = MatrixImage()
+        self._area = QRect()
+        self._canvas: Canvas | None = None
         self.hatch = HatchItem()
         self.lines = LinesItem()
         self.numbers = NumbersItem()
         self.flash = FlashItem(self)
         self.cursor_items = Cursor()
-        items: list[QGraphicsItem] = [self.image, self.hatch, self.lines, self.numbers, self.flash]
-        for order, item in enumerate(items):
+        self._above: list[QGraphicsItem] = [self.hatch, self.lines, self.numbers, self.flash]
+        for order, item in enumerate(self._above, start=1):
             item.setZValue(order)
-        for item in (*items, *self.cursor_items.items):
-            self.view.addItem(item)
         self.row_labels = RowLabels(look, "query", self)
         self.column_labels = ColumnLabels(look, "key", self)
         self.sums = SumColumn(look, self) if sums else None
@@ -95,10 +93,9 @@ class Plot(QWidget):
     def set_theme(self, diverging: bool) -> None:
         """Draw in the colours of the theme in force."""
         self._diverging = diverging
-        theme = self._look.theme
-        table = theme.diverging if diverging else theme.sequential
-        self.view.setBackground(theme.colour("panel"))
-        self.image.set_table(table)
+        theme, table = self._look.theme, self._colours
+        if self._canvas is not None:
+            self._canvas.set_theme(theme, table)
         self.hatch.set_theme(theme)
         self.lines.set_theme(theme)
         self.numbers.set_theme(theme, table)
@@ -155,27 +152,39 @@ class Plot(QWidget):
         opacity = DIMMED if dimmed else 1.0
         if opacity != self._opacity:
             self._opacity = opacity
-            for item in (self.image, self.hatch, self.numbers):
-                item.setOpacity(opacity)
-
-    def repaint_soon(self) -> None:
-        """Have the image repainted together with the labels: a scene by itself tells its view a turn later."""
-        QCoreApplication.sendPostedEvents(self.view.scene(), QEvent.Type.MetaCall.value)
+            self.hatch.setOpacity(opacity)
+            self.numbers.setOpacity(opacity)
+            if self._canvas is not None:
+                self._canvas.image.setOpacity(opacity)
 
     def set_focused(self, focused: bool) -> None:
         self.cursor_items.set_focused(focused)
         self.focus_frame.setVisible(focused)
 
     @property
+    def canvas(self) -> Canvas:
+        """What the matrix is drawn on, made when there is one."""
+        if self._canvas is None:
+            from attn_gui.views.heatmap.canvas import Canvas
+
+            self._canvas = Canvas([*self._above, *self.cursor_items.items], self)
+            self._canvas.set_theme(self._look.theme, self._colours)
+            self._canvas.image.setOpacity(self._opacity)
+            self._canvas.setGeometry(self._area)
+            self._canvas.lower()
+            self._canvas.show()
+        return self._canvas
+
+    @property
     def area(self) -> QRect:
         """Where the matrix is drawn."""
-        return self.view.geometry()
+        return self._area
 
     def at(self, point: QPoint) -> tuple[int, int] | None:
         """The cell (query, key) at ``point``, or None."""
-        place = point - self.area.topLeft()
-        if not self.view.rect().contains(place):
+        if not self.area.contains(point):
             return None
+        place = point - self.area.topLeft()
         i, j = self.grid.query_at(place.y() + 0.5), self.grid.key_at(place.x() + 0.5)
         return None if i is None or j is None else (i, j)
 
@@ -225,9 +234,9 @@ class Plot(QWidget):
             self._bands.set_header(self._header)
         header = self._header = self._bands.header
         height = max(1, self.height() - header)
-        area = QRect(left, header, width, height)
-        if area != self.view.geometry():
-            self.view.setGeometry(area)
+        area = self._area = QRect(left, header, width, height)
+        if self._canvas is not None:
+            self._canvas.setGeometry(area)
         self.message.setGeometry(area)
         self.row_labels.setGeometry(0, header, left, height)
         self.column_labels.setGeometry(left, 0, width, header)
@@ -263,19 +272,26 @@ class Plot(QWidget):
     def _draw(self) -> None:
         grid = self.grid
         self._stale = False
-        layers = in_sight(self._layers, grid)
-        self.image.setVisible(bool(layers))
+        if not self._layers:
+            return
+        layers, image = in_sight(self._layers, grid), self.canvas.image
+        image.setVisible(bool(layers))
         if not layers:
             # after a jump there may be nothing yet of what is now in sight
-            self.hatch.show_pixels(None, self.image.place, 1.0, 1)
+            self.hatch.show_pixels(None, image.place, 1.0, 1)
             self.numbers.show_picture(None, grid, self._decimals)
             return
         ratio = self.devicePixelRatioF()
         pixels, place = sampled(layers, grid, ratio)
-        self.image.show_pixels(pixels, place)
+        image.show_pixels(pixels, place)
         step = spacing(grid.cell_width, grid.cell_height)
         self.hatch.show_pixels(pixels if self._signs else None, place, ratio, step)
         self.numbers.show_picture(layers[-1], grid, self._decimals)
+
+    @property
+    def _colours(self) -> ColourTable:
+        theme = self._look.theme
+        return theme.diverging if self._diverging else theme.sequential
 
     def _draw_cursor(self) -> None:
         if not self._layers:

@@ -1,0 +1,71 @@
+"""Canvas: the matrix as pyqtgraph draws it.
+
+Imported when there is one to draw: the first paint does not wait for pyqtgraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QWidget
+
+from attn_gui.views.heatmap.image import Indices, packed_colours
+from attn_gui.views.theme import ColourTable, Theme
+
+
+class MatrixImage(pg.ImageItem):
+    """The ImageItem of a heatmap; what it shows are the pixels of :func:`sampled`."""
+
+    def __init__(self) -> None:
+        super().__init__(axisOrder="row-major")
+        # indices are colours already: nothing may be measured or scaled
+        self.setAutoLevels(False)
+        self.setAutoDownsample(False)
+        self.setLevels((0, 255), update=False)
+        self.place = QRectF()
+        self._colours: list[int] = []
+
+    def show_pixels(self, pixels: Indices, place: QRectF) -> None:
+        """Draw ``pixels``, which must not change any more, at ``place``."""
+        moved = self.image is None or place != self.place or pixels.shape != self.image.shape
+        self.setImage(pixels, autoLevels=False, autoDownsample=False)
+        if moved:
+            self.place = place
+            self.setRect(place)
+
+    def set_table(self, table: ColourTable) -> None:
+        self._colours = packed_colours(table)
+        self.setLookupTable(table)
+
+    def render(self) -> None:
+        """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""
+        height, width = self.image.shape
+        indexed = QImage(self.image.data, width, height, width, QImage.Format.Format_Indexed8)
+        indexed.setColorTable(self._colours)
+        # painted as it is, several times over while changed cells flash
+        self.qimage = indexed.convertToFormat(QImage.Format.Format_RGB32)
+        self._renderRequired = self._unrenderable = False
+
+
+class Canvas(pg.GraphicsView):
+    """The image, and ``above`` it whatever else is drawn in its place."""
+
+    def __init__(self, above: Sequence[QGraphicsItem], parent: QWidget) -> None:
+        super().__init__(parent, useOpenGL=False, background=None)
+        self.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.image = MatrixImage()
+        for item in (self.image, *above):
+            self.addItem(item)
+
+    def set_theme(self, theme: Theme, table: ColourTable) -> None:
+        self.setBackground(theme.colour("panel"))
+        self.image.set_table(table)
+
+    def repaint_changes(self) -> None:
+        """Repaint now what has changed: a scene by itself tells its view of it a turn later."""
+        QCoreApplication.sendPostedEvents(self.scene(), QEvent.Type.MetaCall.value)
