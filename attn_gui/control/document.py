@@ -93,10 +93,16 @@ class Document(QObject):
         self.path = path
         self.path_changed.emit()
 
-    def saved(self, path: Path) -> None:
-        """The session as it stands is now in ``path``."""
+    def saved(self, path: Path, session: Session) -> None:
+        """``session``, which is the present one or one of the history, is now in ``path``."""
         self.path = path
-        self.undo_stack.setClean()
+        if self.session.same_work(session):
+            self.undo_stack.setClean()
+        else:
+            steps = self._steps()
+            states = [step.before for step in steps[:1]] + [step.after for step in steps]
+            clean = [index for index, state in enumerate(states) if state.same_work(session)]
+            self._rebuild(steps, clean[0] if clean else -1)
         self.path_changed.emit()
 
     def keep_view(self, **choices: Any) -> None:
@@ -131,8 +137,7 @@ class Document(QObject):
 
     def _forget_oldest(self) -> None:
         """Keep the latest steps that fit half of UNDO_BYTES (Qt's stack can only be shortened as a whole)."""
-        stack = self.undo_stack
-        commands = [c for c in map(stack.command, range(stack.count())) if isinstance(c, ChangeSession)]
+        commands = self._commands()
         costs = [command.cost() for command in commands]
         self._undo_bytes = sum(costs)
         if self._undo_bytes <= UNDO_BYTES:
@@ -141,11 +146,19 @@ class Document(QObject):
         while first > 0 and sum(costs[first - 1 :]) <= UNDO_BYTES // 2:
             first -= 1
         self._undo_bytes = sum(costs[first:])
-        self._rebuild([Step.of(command) for command in commands[first:]], stack.cleanIndex() - first)
+        self._rebuild([Step.of(command) for command in commands[first:]], self.undo_stack.cleanIndex() - first)
+
+    def _commands(self) -> list[ChangeSession]:
+        stack = self.undo_stack
+        return [c for c in map(stack.command, range(stack.count())) if isinstance(c, ChangeSession)]
+
+    def _steps(self) -> list[Step]:
+        return [Step.of(command) for command in self._commands()]
 
     def _rebuild(self, steps: list[Step], clean: int) -> None:
         """Make ``steps`` the whole history, with the file's state at index ``clean`` of it. Nobody need know."""
         stack, now, path = self.undo_stack, self.session, self.path
+        undone = stack.count() - stack.index()
         started, self._started = self._started, False
         quiet = QSignalBlocker(self), QSignalBlocker(stack)
         stack.clear()
@@ -158,6 +171,7 @@ class Document(QObject):
             command.merge = step.merge  # not earlier: two steps that a save kept apart would become one
             if index == clean:
                 stack.setClean()
+        stack.setIndex(len(steps) - undone)
         for blocker in quiet:
             blocker.unblock()
         self.session, self.path = now, path

@@ -97,7 +97,7 @@ class Storage(QObject):
         return outcomes == [True]
 
     def _on_loaded(self, path: Path, loaded: Session, before: Session) -> None:
-        if not _same_work(self._document.session, before):
+        if not self._document.session.same_work(before):
             text = f"{path.name} was not opened, since you went on editing. Open it again to leave this session."
             self._notices.warn(text, TOPIC)
             return
@@ -110,10 +110,8 @@ class Storage(QObject):
     def _on_saved(self, path: Path, saved: Session, documents: int) -> None:
         if documents == self._documents:
             self._marking = True
-            self._document.saved(path)
+            self._document.saved(path, saved)
             self._marking = False
-            if not _same_work(self._document.session, saved):
-                self._document.undo_stack.resetClean()
         self._settings.add_recent(path)
         self._notices.info(f"Saved {path.name}", TOPIC)
         self.saved.emit(path)
@@ -142,11 +140,6 @@ def _load(path: Path) -> Session:
 
 def _is_lone_experiment(path: Path) -> bool:
     return path.suffix.casefold() == ".json"
-
-
-def _same_work(one: Session, other: Session) -> bool:
-    """Whether two sessions differ at most in what is looked at."""
-    return one.experiments is other.experiments and one.current == other.current
 
 
 def reason(error: BaseException) -> str:

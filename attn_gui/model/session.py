@@ -65,6 +65,10 @@ class Session:
         focus = named.focus if _lies_within(named.focus, experiment) else None
         return self.with_current(NamedExperiment(named.name, experiment, named.note, focus))
 
+    def same_work(self, other: Session) -> bool:
+        """Whether the two differ at most in what is looked at."""
+        return self.experiments is other.experiments and self.current == other.current
+
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds, for accounting of memory."""
         for named in self.experiments:

@@ -86,7 +86,7 @@ def test_steps_with_one_merge_key_become_one(document: Document) -> None:
 
 def test_a_saved_state_is_not_merged_away(document: Document, tmp_path: Path) -> None:
     put(document, 1, "drag")
-    document.saved(tmp_path / "a.attn")
+    document.saved(tmp_path / "a.attn", document.session)
     assert not document.dirty
     put(document, 2, "drag")
     assert document.dirty
@@ -105,7 +105,7 @@ def test_clean_and_dirty(document: Document, tmp_path: Path) -> None:
     document.undo_stack.undo()
     assert not document.dirty
     document.undo_stack.redo()
-    document.saved(tmp_path / "a.attn")
+    document.saved(tmp_path / "a.attn", document.session)
     assert document.path == tmp_path / "a.attn"
     assert told == [False, True, False, True]
     document.undo_stack.undo()
@@ -236,7 +236,7 @@ def test_a_file_within_reach_stays_the_clean_state(
     monkeypatch.setattr(document_module, "UNDO_BYTES", 10 * STEP)
     for value in range(1, 9):
         put(document, value)
-    document.saved(tmp_path / "a.attn")
+    document.saved(tmp_path / "a.attn", document.session)
     told: list[bool] = []
     document.undo_stack.cleanChanged.connect(told.append)
     for value in range(9, 12):
@@ -335,7 +335,7 @@ def test_any_order_of_steps_is_undone_to_where_it_was(
                 document.undo_stack.redo()
                 index += 1
             elif what == "save":
-                document.saved(Path("a.attn"))
+                document.saved(Path("a.attn"), document.session)
                 clean = index
             assert shown(document) == value()
             assert document.dirty == (index != clean)

@@ -173,7 +173,7 @@ def test_a_killed_instance_is_recovered(
     assert window.recovery.found == ()
     # it stays on disk until it has been saved somewhere else
     assert kept_tokens(profile) == ["edited"]
-    window.document.saved(profile / "elsewhere.attn")
+    window.document.saved(profile / "elsewhere.attn", window.document.session)
     qtbot.waitUntil(lambda: kept(profile) == [])
     window.close()
 
@@ -304,7 +304,7 @@ def test_a_clean_document_keeps_nothing(windows: Callable[..., Window], qtbot: Q
     qtbot.waitUntil(lambda: kept(profile) == [])
     window.document.undo_stack.redo()
     qtbot.waitUntil(lambda: kept_tokens(profile) == ["edited"])
-    window.document.saved(profile / "elsewhere.attn")
+    window.document.saved(profile / "elsewhere.attn", window.document.session)
     qtbot.waitUntil(lambda: kept(profile) == [])
     window.close()
 

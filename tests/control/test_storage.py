@@ -120,10 +120,48 @@ def test_an_edit_during_a_save_stays_unsaved(desk: Desk, qtbot: QtBot, hold: Cal
     assert desk.document.path == path
     assert desk.document.dirty
     assert session_file.load(path).experiment.tokens.tokens[0] == "saved"
-    # also where an undo leads to a state that an earlier save had marked as clean: the file holds another one
-    desk.document.undo_stack.undo()
-    desk.document.undo_stack.undo()
+    # the history knows which of its states the file holds
+    states = []
+    for move in (desk.document.undo_stack.undo, desk.document.undo_stack.undo, desk.document.undo_stack.redo):
+        move()
+        states.append((desk.first_token, desk.document.dirty))
+    assert states == [("saved", False), ("t0", True), ("saved", False)]
+    desk.document.undo_stack.redo()
+    assert (desk.first_token, desk.document.dirty) == ("later", True)
+
+
+def test_a_state_that_became_one_step_with_a_later_one_is_no_longer_there(
+    desk: Desk, qtbot: QtBot, hold: Callable[[], threading.Event], tmp_path: Path
+) -> None:
+    def drag(value: float) -> None:
+        desk.document.apply("Drag", set_cells(desk.document.experiment, "tokens", 0, 0, value), merge="drag")
+
+    drag(1.0)
+    held = hold()
+    with qtbot.waitSignal(desk.storage.saved):
+        desk.storage.save(tmp_path / "work.attn")
+        drag(2.0)
+        held.set()
     assert desk.document.dirty
+    desk.document.undo_stack.undo()
+    assert desk.document.dirty and not desk.document.undo_stack.canUndo()
+
+
+def test_steps_undone_during_a_save_can_still_be_redone(
+    desk: Desk, qtbot: QtBot, hold: Callable[[], threading.Event], tmp_path: Path
+) -> None:
+    desk.edit("one")
+    desk.edit("two")
+    held = hold()
+    with qtbot.waitSignal(desk.storage.saved):
+        desk.storage.save(tmp_path / "work.attn")
+        desk.document.undo_stack.undo()
+        desk.document.undo_stack.undo()
+        held.set()
+    assert (desk.first_token, desk.document.dirty) == ("t0", True)
+    for name, dirty in (("one", True), ("two", False)):
+        desk.document.undo_stack.redo()
+        assert (desk.first_token, desk.document.dirty) == (name, dirty)
 
 
 def test_an_edit_that_is_undone_during_a_save_leaves_it_clean(

@@ -221,10 +221,10 @@ def test_the_folder_of_the_open_session_comes_first(
     assert dialog.path.text() == str(out / "N_head1.csv")
     lesson = tmp_path / "lesson"
     lesson.mkdir()
-    context.document.saved(lesson / "mine.attn")
+    context.document.saved(lesson / "mine.attn", context.document.session)
     assert dialog.path.text() == str(lesson / "N_head1.csv")
     dialog.path.setText(str(tmp_path / "elsewhere.csv"))
-    context.document.saved(lesson / "mine.attn")
+    context.document.saved(lesson / "mine.attn", context.document.session)
     assert dialog.path.text() == str(tmp_path / "elsewhere.csv")
     dialog.path.clear()
     dialog.hide()
