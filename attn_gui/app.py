@@ -7,6 +7,7 @@ import errno
 import gc
 import json
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from attn_gui import __version__, paths
+from attn_gui.cli import Parser, file_name, flushed, folder_name, parsed
 from attn_gui.control import faults
 from attn_gui.control.document import Document
 from attn_gui.control.exports import Exports
@@ -42,22 +44,28 @@ SMOKE_TIMEOUT_MS = 120_000
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the window; the commands are described in cli.py."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="attn-gui",
         description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",
         epilog="Commands without a window: attn-gui export, attn-gui info (each with --help).",
     )
-    made.add_argument("file", nargs="?", type=Path, help="a session (.attn) to open")
+    made.add_argument("file", nargs="?", type=file_name, help="a session (.attn) to open")
     made.add_argument("--example", metavar="NAME", help=f"start on an example: {', '.join(examples.file_names())}")
-    made.add_argument("--profile-dir", type=Path, metavar="DIR", help="keep settings and recovery files in DIR")
-    made.add_argument("--smoke", action="store_true", help="start, compute Karina, print timings as JSON and quit")
+    made.add_argument("--profile-dir", type=folder_name, metavar="DIR", help="keep settings and recovery files in DIR")
+    made.add_argument("--smoke", action="store_true", help="start, compute, print timings as JSON and quit")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     return made
 
 
 def main(arguments: list[str], started: float) -> int:
     """Open the window; ``started`` is time.perf_counter() at the start of the process."""
-    options = parser().parse_args(arguments)
+    options = parsed(parser(), arguments)
+    if isinstance(options, int):
+        return flushed(options)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Python's handler would wait for Python code to run, which an idle window never does; unsaved work is kept
+        # for the next start, as with any other sudden end
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if options.profile_dir is not None:
         os.environ["ATTN_GUI_PROFILE"] = str(options.profile_dir)
     try:
@@ -79,7 +87,7 @@ def main(arguments: list[str], started: float) -> int:
     if options.file is not None:
         window.services.storage.open(options.file)
     context.feed.busy_changed.connect(_collect_garbage)
-    smoke = Smoke(window, started) if options.smoke else None
+    smoke = Smoke(window, started, opening=options.file is not None) if options.smoke else None
     window.show()
     code = application.exec()
     context.worker.close()
@@ -133,12 +141,17 @@ def _go_on_with(device: str, window: MainWindow) -> None:
 
 
 class Smoke:
-    """Waits for the first paint and the Karina result, prints both times and N, and quits."""
+    """Waits for the first paint and the first result, prints both times and N, and quits.
+
+    ``opening``: a file is being opened, whose result it is to be.
+    """
 
     SLOT = "smoke"
 
-    def __init__(self, window: MainWindow, started: float) -> None:
+    def __init__(self, window: MainWindow, started: float, *, opening: bool) -> None:
         self.code = 1
+        self._context = window.context
+        self._opening = opening
         self._started = started
         self._first_paint = 0.0
         window.first_painted.connect(self._on_paint)
@@ -146,16 +159,23 @@ class Smoke:
         feed.ask(self.SLOT, StageAsk("N"))
         feed.answered.connect(self._on_answer)
         feed.failed.connect(self._on_failure)
+        window.services.storage.opened.connect(self._on_opened)
+        window.services.storage.failed.connect(lambda path, error: self._on_failure(error))
         QTimer.singleShot(SMOKE_TIMEOUT_MS, QApplication.quit)
 
     def _elapsed(self) -> float:
         return round((time.perf_counter() - self._started) * 1000, 1)
 
+    def _on_opened(self) -> None:
+        self._opening = False
+
     def _on_paint(self) -> None:
         self._first_paint = self._elapsed()
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        if slot == self.SLOT and isinstance(answer, StageValues):
+        trace = self._context.feed.trace
+        meant = not self._opening and trace is not None and trace.experiment is self._context.document.experiment
+        if slot == self.SLOT and meant and isinstance(answer, StageValues):
             result = {"first_paint_ms": self._first_paint, "first_result_ms": self._elapsed()}
             try:
                 if sys.stdout is None:
@@ -174,5 +194,6 @@ class Smoke:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _on_failure(self, error: BaseException) -> None:
-        print(f"attn-gui: {error}", file=sys.stderr)
-        QApplication.quit()
+        if sys.stderr is not None:
+            print(f"attn-gui: {error}", file=sys.stderr)
+        QApplication.exit(self.code)

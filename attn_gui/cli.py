@@ -13,18 +13,22 @@ import sys
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from attn_gui import __version__
 from attn_gui.files import examples, session
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Steps, export_folder
-from attn_gui.files.layout import distinct_stages_of, stages_of
+from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.summary import summary
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Trace
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 COMMANDS = {"export", "info"}
 PROGRAM = "attn-gui"
@@ -34,14 +38,35 @@ class Failure(Exception):
     """A command that cannot be carried out; the message is for the person."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments in one line."""
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse would keep to itself that help or version could not be written
+        if message and (file is not None or sys.stderr is not None):
+            (file or sys.stderr).write(message)
 
 
 def main(arguments: list[str]) -> int:
     """Run a command and return its exit code."""
-    code = _run(arguments)
+    return flushed(_run(arguments))
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace | int:
+    """The arguments, or the exit code where there is nothing more to do: help was asked for, or they make no sense."""
+    try:
+        return parser.parse_args(arguments)
+    except SystemExit as leaving:  # argparse has said why
+        return int(leaving.code or 0)
+    except OSError as error:
+        return _not_printed(error)
+
+
+def flushed(code: int) -> int:
+    """The exit code, which is ``code`` unless standard output cannot be written."""
     # here, since what cannot be written at the very end is complained about by Python itself
     try:
         if sys.stdout is not None:
@@ -52,11 +77,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    options = parsed(_parser(), arguments)
+    if isinstance(options, int):
+        return options
     try:
-        options = _parser().parse_args(arguments)
         (_export if options.command == "export" else _info)(options)
-    except SystemExit as leaving:  # argparse has said why
-        return int(leaving.code or 0)
     except OSError as error:  # files raise FileError: this is the standard output
         return _not_printed(error)
     except (Failure, FileError, MemoryError) as error:
@@ -69,11 +94,13 @@ def _run(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    made = _Parser(prog=PROGRAM, description="Attention without a window.")
+    made = Parser(prog=PROGRAM, description="Attention without a window.")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     export = commands.add_parser("export", help="compute a session's current experiment and write it to a folder")
-    export.add_argument("--out", type=_folder, required=True, metavar="DIR", help="the folder; made if it is not there")
+    export.add_argument(
+        "--out", type=folder_name, required=True, metavar="DIR", help="the folder; made if it is not there"
+    )
     export.add_argument(
         "--stage",
         type=_stages,
@@ -87,12 +114,20 @@ def _parser() -> argparse.ArgumentParser:
     names = ", ".join(examples.file_names())
     for command in (export, info):
         source = command.add_mutually_exclusive_group(required=True)
-        source.add_argument("file", nargs="?", type=Path, metavar="FILE.attn", help="a session")
+        source.add_argument("file", nargs="?", type=file_name, metavar="FILE.attn", help="a session")
         source.add_argument("--example", type=_example, metavar="NAME", help=f"an example: {names}")
     return made
 
 
-def _folder(argument: str) -> Path:
+def file_name(argument: str) -> Path:
+    """A file's name from the command line."""
+    if not argument.strip():
+        raise argparse.ArgumentTypeError("expected the name of a file, received nothing")
+    return Path(argument)
+
+
+def folder_name(argument: str) -> Path:
+    """A folder's name from the command line."""
     if not argument.strip():
         raise argparse.ArgumentTypeError("expected the name of a folder, received nothing (. is this folder)")
     return Path(argument)

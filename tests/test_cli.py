@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attn_gui import __version__, cli
+from attn_gui import __version__, app, cli
 from attn_gui.compute import devices
 from attn_gui.compute import trace as trace_module
 from attn_gui.compute.devices import Device
 from attn_gui.compute.trace import trace
 from attn_gui.files import csv_reader, examples
+from attn_gui.files.errors import FileError
 from attn_gui.files.session import load, save
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import SlidingWindow
@@ -67,7 +69,7 @@ def test_export_of_a_session(stored: Path, tmp_path: Path, capsys: Captured) -> 
 
 def test_export_of_an_example_in_every_format(tmp_path: Path) -> None:
     expected = trace(examples.load("Karina").experiment).stage("N", 0)
-    for form, name in (("csv", "N_head1.csv"), ("csv-long", "N.csv"), ("npz", "N.npz")):
+    for form, name in (("csv", "N_head1.csv"), ("csv-long", "N_long.csv"), ("npz", "N.npz")):
         assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / form), "--format", form]) == 0
         path = tmp_path / form / name
         found = np.load(path)["N/head1"] if form == "npz" else csv_reader.read(path).values
@@ -211,10 +213,10 @@ EXPORT = ["export", "--example", "karina", "--out", "out", "--stage", "N"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 
 
-def process(arguments: list[str], folder: Path, redirected: str) -> tuple[int, str]:
+def process(arguments: list[str], folder: Path, redirected: str, **variables: str) -> tuple[int, str]:
     """The exit code and stderr of the program whose stdout is redirected by a shell, or a pipe that nobody reads."""
     environment = {"PYTHONPATH": str(Path(__file__).parent.parent), "PATH": os.environ["PATH"]}
-    environment |= {"QT_QPA_PLATFORM": "offscreen", "ATTN_GUI_PROFILE": str(folder / "profile")}
+    environment |= {"QT_QPA_PLATFORM": "offscreen", "ATTN_GUI_PROFILE": str(folder / "profile")} | variables
     command = [sys.executable, "-m", "attn_gui", *arguments]
     read, write = os.pipe()
     os.close(read)
@@ -265,3 +267,110 @@ def test_a_pipe_is_no_session(command: str, tmp_path: Path, capsys: Captured) ->
     rest = [] if command == "info" else ["--out", str(tmp_path / "out")]
     assert cli.main([command, str(tmp_path / "pipe"), *rest]) == 1
     assert "pipe: expected a file, received a pipe" in complaint(capsys)
+
+
+@pytest.mark.parametrize("command", [["info"], ["export", "--out", "x"], []])
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_of_a_file(command: list[str], name: str, tmp_path: Path, capsys: Captured) -> None:
+    run = cli.main if command else lambda arguments: app.main(arguments, 0.0)
+    assert run([*command, name]) == 2
+    assert "expected the name of a file, received nothing" in complaint(capsys)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_of_a_profile(
+    name: str, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert app.main(["--profile-dir", name], 0.0) == 2
+    assert "expected the name of a folder, received nothing" in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["info", "--help"]])
+@pytest.mark.parametrize("buffering", [{}, {"PYTHONUNBUFFERED": "1"}])
+def test_help_that_cannot_be_written(arguments: list[str], buffering: dict[str, str], tmp_path: Path) -> None:
+    code, err = process(arguments, tmp_path, ">/dev/full", **buffering)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "standard output cannot be written: No space left" in err
+
+
+def test_a_full_disk_leaves_nothing_new(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Path] = []
+
+    def write(path: Path, data: bytes) -> None:
+        if len(written) == 1:
+            raise FileError(path, "writing", "enough free space on the disk", "a full disk; nothing was changed")
+        written.append(path)
+        path.write_bytes(data)
+
+    monkeypatch.setattr("attn_gui.files.export.write_bytes", write)
+    command = ["export", "--example", "karina", "--out", str(tmp_path / "a" / "b")]
+    assert cli.main(command) == 1
+    assert "a full disk" in complaint(capsys)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "notes.txt").write_text("mine")
+    written.clear()
+    assert cli.main(command) == 1
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["notes.txt"]
+
+
+def smoke(arguments: list[str], folder: Path) -> tuple[int, str, str]:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent), "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-m", "attn_gui", "--smoke", "--profile-dir", str(folder / "profile"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=100)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_smoke_test_of_a_file(stored: Path, tmp_path: Path) -> None:
+    code, out, err = smoke([str(stored)], tmp_path)
+    assert (code, err) == (0, "")
+    assert np.shape(json.loads(out)["N"]) == (22, 22)
+    stored.write_bytes(b"no zip")
+    for path, words in ((stored, "an attn_gui session"), (tmp_path / "nosuch.attn", "a name that does not exist")):
+        code, out, err = smoke([str(path)], tmp_path)
+        assert (code, out) == (1, "")
+        assert path.name in err
+        assert words in err
+        assert err.count("\n") == 1
+
+
+@posix
+def test_what_is_no_lock_does_not_hold_the_program_up(tmp_path: Path) -> None:
+    for name, make in (("pipe", os.mkfifo), ("device", lambda path: os.symlink("/dev/zero", path))):
+        folder = tmp_path / "profile" / "recovery" / name
+        folder.mkdir(parents=True)
+        save(Session((examples.load("karina"),)), folder / "unsaved.attn")
+        make(f"{folder}.lock")
+    code, out, err = smoke([], tmp_path)
+    assert (code, err) == (0, "")
+    assert np.shape(json.loads(out)["N"]) == (5, 5)
+    assert (tmp_path / "profile" / "recovery" / "pipe" / "unsaved.attn").exists()
+
+
+@posix
+def test_an_idle_window_ends_at_ctrl_c(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent), "QT_QPA_PLATFORM": "offscreen"}
+    code = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from attn_gui import app\n"
+        "from attn_gui.views.main_window import MainWindow\n"
+        "def show(window):\n"
+        "    window.setVisible(True)\n"
+        "    window.first_painted.connect(lambda: print('up', flush=True))\n"
+        "MainWindow.show = show\n"
+        "app.main(['--profile-dir', sys.argv[1]], time.perf_counter())\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "up\n"
+        started.send_signal(signal.SIGINT)
+        assert started.wait(timeout=10) == -signal.SIGINT
+    finally:
+        started.kill()
+        started.communicate()

@@ -25,7 +25,7 @@ def read_sum(trace: Trace, ask: SumAsk, head: Head) -> Sum:
         cells = np.ix_(rows - rows[0], np.array(keys, dtype=np.intp))
         allowed = matrix.allowed(*window)[cells]  # [rows, keys]
         values = matrix.block(*window)[cells].astype(np.float64)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             total += float(values[allowed].sum())
         masked += int((~allowed).sum())
     return Sum(ask, total, len(queries) * len(keys), masked)

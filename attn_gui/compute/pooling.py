@@ -27,7 +27,7 @@ def pool(values: Array, allowed: NDArray[np.bool_] | None, out: tuple[int, int],
         counted = values if allowed is None else np.where(allowed, values, 0)
         heights = np.diff(rows, append=values.shape[0])
         widths = np.diff(columns, append=values.shape[1])
-        with np.errstate(invalid="ignore"):  # infinity less infinity
+        with np.errstate(invalid="ignore", over="ignore"):  # infinity less infinity, and sums beyond the range
             total = np.add.reduceat(np.add.reduceat(counted, rows, axis=0, dtype=np.float64), columns, axis=1)
         result = (total / np.outer(heights, widths)).astype(values.dtype)
     else:

@@ -21,20 +21,23 @@ def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
 
     scores = trace.matrix("A_masked", head).block(row, keys)[0].astype(np.float64)
     allowed = trace.matrix("A_masked", head).allowed(row, keys)[0]
-    maximum = float(scores[allowed].max()) if allowed.any() else -np.inf
-    shift = 0.0 if abs(maximum) < PLAIN_RANGE else maximum
-    with np.errstate(invalid="ignore", over="ignore"):
-        exponentials = np.where(allowed, np.exp(scores - shift), 0.0)
     q = k = np.empty(0)
     if head != "mean":
         q, k = trace.stage("Q", head)[i], trace.stage("K", head)[j]
+    # what leaves the range of float64 is infinite or no number, and shown as such
+    with np.errstate(invalid="ignore", over="ignore"):
+        maximum = float(scores[allowed].max()) if allowed.any() else -np.inf
+        shift = 0.0 if abs(maximum) < PLAIN_RANGE else maximum
+        exponentials = np.where(allowed, np.exp(scores - shift), 0.0)
+        total = float(exponentials.sum())
+        products = np.asarray(q, np.float64) * np.asarray(k, np.float64)
     return Reading(
         head,
         i,
         j,
         q,
         k,
-        np.asarray(q, np.float64) * np.asarray(k, np.float64),
+        products,
         e.scale,
         value("raw"),
         value("scaled"),
@@ -43,7 +46,7 @@ def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
         maximum,
         shift,
         float(exponentials[j]),
-        float(exponentials.sum()),
+        total,
         value("N"),
         np.array([float(trace.matrix("N", h).block(row, cell)[0, 0]) for h in range(e.heads)]),
     )

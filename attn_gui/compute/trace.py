@@ -15,6 +15,7 @@ from attn_gui.compute.matrix import DenseMatrix
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 
@@ -65,6 +66,8 @@ class DenseTrace:
         return sums
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
+        if name not in (names := stages_of(self.experiment)):
+            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")
         stage = STAGES[name]
         with torch.inference_mode():
             if not stage.per_head:
@@ -79,8 +82,9 @@ class DenseTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> DenseMatrix:
-        if not STAGES[name].square:
-            raise KeyError(name)
+        if name not in STAGES or not STAGES[name].square:
+            names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
+            raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
         if head != "mean":
             head = range(self.experiment.heads)[head]
         key = (name, head)

@@ -26,18 +26,20 @@ class Step:
     merge: str | None
     departure: bool
     origin: Path | None
+    destination: Path | None
 
     @classmethod
     def of(cls, command: ChangeSession) -> Step:
         c = command
-        return cls(c.text(), c.before, c.after, c.merge, c.departure, c.origin)
+        return cls(c.text(), c.before, c.after, c.merge, c.departure, c.origin, c.destination)
 
 
 class ChangeSession(QUndoCommand):
     """From one session to the next.
 
     Both are values that share every array that the change left alone, so what a command keeps is the change. A
-    ``departure`` leaves the file that the document was in, which undoing comes back to.
+    ``departure`` leaves the file that the document was in, which undoing comes back to; redoing it comes back to the
+    file that was made of what it led to, if any.
     """
 
     def __init__(
@@ -45,21 +47,28 @@ class ChangeSession(QUndoCommand):
     ) -> None:
         super().__init__(label)
         self.origin: Path | None = document.path
+        self.destination: Path | None = None
         self.departure = departure
+        self.done = False
+        self._fresh = True
         self._document = document
         self.before = document.session
         self.after = after
         self.merge = merge
 
     def redo(self) -> None:
+        fresh, self._fresh, self.done = self._fresh, False, True
         if self.departure:
-            self._document._move_to(None)
-        self._document._show(self.after)
+            self.origin = self._document.path
+            self._document._move_to(self.destination)
+        self._document._show(self.after, revisited=not fresh)
 
     def undo(self) -> None:
+        self.done = False
         if self.departure:
+            self.destination = self._document.path
             self._document._move_to(self.origin)
-        self._document._show(self.before)
+        self._document._show(self.before, revisited=True)
 
     def id(self) -> int:
         return -1 if self.merge is None else MERGEABLE
@@ -67,6 +76,8 @@ class ChangeSession(QUndoCommand):
     def mergeWith(self, later: QUndoCommand) -> bool:
         if not isinstance(later, ChangeSession) or later.merge != self.merge or self.merge is None:
             return False
+        if self._document.is_held(self.after):
+            return False  # one could not come back to what the file holds
         self.after = later.after
         return True
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,38 @@ from PySide6.QtGui import QUndoStack
 
 from attn_gui.control.commands import ChangeSession, Step
 from attn_gui.control.feed import Feed
+from attn_gui.files import examples
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
 
 UNDO_BYTES = 256 << 20
+AS_SHIPPED = "Of the example as shipped: "
+
+
+@dataclass(frozen=True, eq=False)
+class Unsaved:
+    """Work that no file holds, and the file that it is a later state of, None where there is none."""
+
+    session: Session
+    path: Path | None
+
+    @property
+    def name(self) -> str:
+        """What the person knows it by."""
+        return self.path.name if self.path is not None else self.session.named.name
 
 
 class Document(QObject):
     """The session that is open, its undo history and its file.
 
-    ``changed(before, after)`` carries two Sessions, after every change, undo and redo. Nothing is computed until
-    :meth:`start`.
+    ``changed(before, after)`` carries two Sessions, after every change, undo and redo; ``revisited(before, after)``
+    follows it after an undo or a redo. ``unsaved_changed`` says that :attr:`modified`, or what was left unsaved by
+    departures, is no longer the same. Nothing is computed until :meth:`start`.
     """
 
     changed = Signal(object, object)
+    revisited = Signal(object, object)
+    unsaved_changed = Signal()
     path_changed = Signal()
     device_changed = Signal(str)
 
@@ -37,15 +56,47 @@ class Document(QObject):
         self.device = "cpu"
         self._started = False
         self._undo_bytes = 0
+        self._held: dict[Path, Session] = {}  # what each file holds
+        self._first: Session | None = session  # where the history begins, if that is nobody's work yet
+        self._departures: list[ChangeSession] = []
+        self._dropped: list[tuple[Session, Path | None]] = []  # left by departures that the history has forgotten
+        self._told: tuple[bool, tuple[object, ...]] = (False, ())
 
     @property
     def experiment(self) -> Experiment:
         return self.session.experiment
 
     @property
+    def title(self) -> str:
+        """What files made of it are called at first: as its own file, or else as the experiment."""
+        return self.path.stem if self.path is not None else self.session.named.name
+
+    @property
+    def modified(self) -> bool:
+        """Whether what is shown is another state than its file's or, without a file, than it was come upon in."""
+        return self._is_unsaved(self.session, self.path)
+
+    @property
+    def unsaved(self) -> tuple[Unsaved, ...]:
+        """All work that no file holds: what departures left, the oldest first, and what is shown, if it is modified."""
+        found: list[Unsaved] = []
+        taken: set[Path] = set()
+        for session, path in reversed([*self._left(), (self.session, self.path)]):
+            own = None if path in taken else path  # a file that something else went into later is no longer its own
+            if path is not None:
+                taken.add(path)
+            if self._is_unsaved(session, own):
+                found.append(Unsaved(session, own))
+        return tuple(reversed(found))
+
+    @property
     def dirty(self) -> bool:
-        """Whether there are changes that no file holds."""
-        return not self.undo_stack.isClean()
+        """Whether there is work that no file holds and that is not a shipped example as it was shipped."""
+        return bool(self.unsaved)
+
+    def is_held(self, session: Session) -> bool:
+        """Whether a file holds ``session``."""
+        return any(held.same_work(session) for held in self._held.values())
 
     def start(self) -> None:
         """Begin computing; called once the window has been painted."""
@@ -55,9 +106,13 @@ class Document(QObject):
     def apply(self, label: str, experiment: Experiment, merge: str | None = None) -> None:
         """Make ``experiment`` the current one, as one undo step called ``label``.
 
-        Steps that follow one another with the same ``merge`` key become one.
+        Steps that follow one another with the same ``merge`` key become one. The note of a shipped example, which
+        speaks of its numbers, is marked as such from then on.
         """
-        self.apply_session(label, self.session.with_experiment(experiment), merge)
+        session = self.session.with_experiment(experiment)
+        if session.named.note in examples.notes():
+            session = session.with_current(replace(session.named, note=AS_SHIPPED + session.named.note))
+        self.apply_session(label, session, merge)
 
     def apply_named(self, label: str, named: NamedExperiment) -> None:
         """Put ``named`` in place of the current experiment, as one undo step."""
@@ -66,12 +121,9 @@ class Document(QObject):
     def depart(self, label: str, named: NamedExperiment) -> None:
         """Go on with ``named`` as a document of no file yet, as one undo step.
 
-        What was unsaved stays so; where nothing was, there is nothing to save yet.
+        What was unsaved stays so; of what is come upon there is nothing to save yet.
         """
-        dirty = self.dirty
         self._push(ChangeSession(self, label, self.session.with_current(named), departure=True))
-        if not dirty:
-            self.undo_stack.setClean()
 
     def apply_session(self, label: str, session: Session, merge: str | None = None) -> None:
         """Make ``session`` the current one, as one undo step."""
@@ -79,31 +131,35 @@ class Document(QObject):
 
     def _push(self, command: ChangeSession) -> None:
         self._undo_bytes += command.cost()
+        # what was undone goes with the push
+        self._departures = [departure for departure in self._departures if departure.done]
+        if command.departure:
+            self._departures.append(command)
         self.undo_stack.push(command)
         if self._undo_bytes > UNDO_BYTES:
             self._forget_oldest()
 
     def open(self, session: Session, path: Path | None, *, clean: bool = True) -> None:
-        """Show another session, with a history of its own."""
+        """Show another session, with a history of its own. Unless it is ``clean`` no file holds it."""
+        self._departures, self._dropped = [], []
         self.undo_stack.clear()
         self._undo_bytes = 0
-        if not clean:
-            self.undo_stack.resetClean()
-        self._show(replace(session), keep_view=False)
+        self._held = {path: session} if clean and path is not None else {}
+        self._first = session if clean and path is None else None
         self.path = path
+        self._show(replace(session), keep_view=False)
         self.path_changed.emit()
 
     def saved(self, path: Path, session: Session) -> None:
-        """``session``, which is the present one or one of the history, is now in ``path``."""
+        """``session``, the present one or one before it, is now in ``path``, which is the document's from now on."""
         self.path = path
-        if self.session.same_work(session):
-            self.undo_stack.setClean()
-        else:
-            steps = self._steps()
-            states = [step.before for step in steps[:1]] + [step.after for step in steps]
-            clean = [index for index, state in enumerate(states) if state.same_work(session)]
-            self._rebuild(steps, clean[0] if clean else -1)
+        self.written(path, session)
         self.path_changed.emit()
+
+    def written(self, path: Path, session: Session) -> None:
+        """``session`` is now in ``path``, whatever is shown."""
+        self._held[path] = session
+        self._review()
 
     def keep_view(self, **choices: Any) -> None:
         """Keep view choices in the session, without an undo step: they are not part of what is explored."""
@@ -120,14 +176,45 @@ class Document(QObject):
         self._compute()
 
     def _move_to(self, path: Path | None) -> None:
-        if path != self.path:
-            self.path = path
-            self.path_changed.emit()
+        """Be another document, whose file is ``path``: said also where neither has one."""
+        self.path = path
+        self.path_changed.emit()
 
-    def _show(self, session: Session, keep_view: bool = True) -> None:
+    def _left(self) -> Iterator[tuple[Session, Path | None]]:
+        """What departures left, with its file, the oldest first."""
+        yield from self._dropped
+        for departure in self._departures:
+            if departure.done:
+                yield departure.before, departure.origin
+
+    def _is_unsaved(self, session: Session, path: Path | None) -> bool:
+        if path is not None:
+            held = self._held.get(path)
+            return held is None or not held.same_work(session)
+        return not self._is_untouched(session) and not self.is_held(session)
+
+    def _is_untouched(self, session: Session) -> bool:
+        """Whether ``session`` is as it was come upon."""
+        first = self._first is not None and self._first.same_work(session)
+        return first or any(departure.after.same_work(session) for departure in self._departures)
+
+    def _review(self) -> None:
+        """Say so if other work is unsaved than before; which of the present document's states is no matter."""
+        if self.signalsBlocked():
+            return
+        modified, unsaved = self.modified, self.unsaved
+        left = tuple((id(work.session.experiments), work.path) for work in unsaved[: -1 if modified else None])
+        if (modified, left) != self._told:
+            self._told = (modified, left)
+            self.unsaved_changed.emit()
+
+    def _show(self, session: Session, keep_view: bool = True, revisited: bool = False) -> None:
         before = self.session
         self.session = replace(session, view=before.view) if keep_view else session
+        self._review()
         self.changed.emit(before, self.session)
+        if revisited:
+            self.revisited.emit(before, self.session)
         if self.session.experiment is not before.experiment or not keep_view:
             self._compute()
 
@@ -146,32 +233,30 @@ class Document(QObject):
         while first > 0 and sum(costs[first - 1 :]) <= UNDO_BYTES // 2:
             first -= 1
         self._undo_bytes = sum(costs[first:])
-        self._rebuild([Step.of(command) for command in commands[first:]], self.undo_stack.cleanIndex() - first)
+        self._dropped += [(gone.before, gone.origin) for gone in commands[:first] if gone.departure]
+        begin = commands[first].before
+        self._first = begin if self._is_untouched(begin) else None
+        self._rebuild([Step.of(command) for command in commands[first:]])
 
     def _commands(self) -> list[ChangeSession]:
         stack = self.undo_stack
         return [c for c in map(stack.command, range(stack.count())) if isinstance(c, ChangeSession)]
 
-    def _steps(self) -> list[Step]:
-        return [Step.of(command) for command in self._commands()]
-
-    def _rebuild(self, steps: list[Step], clean: int) -> None:
-        """Make ``steps`` the whole history, with the file's state at index ``clean`` of it. Nobody need know."""
+    def _rebuild(self, steps: list[Step]) -> None:
+        """Make ``steps``, all of them done, the whole history. Nobody need know."""
         stack, now, path = self.undo_stack, self.session, self.path
-        undone = stack.count() - stack.index()
         started, self._started = self._started, False
         quiet = QSignalBlocker(self), QSignalBlocker(stack)
         stack.clear()
-        if clean != 0:
-            stack.resetClean()
-        for index, step in enumerate(steps, start=1):
+        self._departures = []
+        for step in steps:
             self.session, self.path = step.before, step.origin
             command = ChangeSession(self, step.label, step.after, departure=step.departure)
+            command.destination = step.destination
             stack.push(command)
             command.merge = step.merge  # not earlier: two steps that a save kept apart would become one
-            if index == clean:
-                stack.setClean()
-        stack.setIndex(len(steps) - undone)
+            if command.departure:
+                self._departures.append(command)
         for blocker in quiet:
             blocker.unblock()
         self.session, self.path = now, path

@@ -14,8 +14,8 @@ from attn_gui.control.feed import Feed
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files.csv_labels import neutralised
 from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks
-from attn_gui.files.errors import FileError, cannot_write
-from attn_gui.files.export import Form, export_folder, export_stage, file_name
+from attn_gui.files.errors import FileError
+from attn_gui.files.export import Form, export_folder, export_stage, file_name, folder_for
 from attn_gui.files.layout import distinct_stages_of, layout
 from attn_gui.files.numbers import rows_text
 from attn_gui.model.errors import ExperimentError
@@ -172,14 +172,11 @@ def _write(trace: Trace, order: Order, named: NamedExperiment, path: Path) -> St
         stage, head, _ = files[0]
         yield from export_stage(trace, stage, head, path, order.form)
         return
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    for done, (stage, head, name) in enumerate(files):
-        with closing(export_stage(trace, stage, head, path / name, order.form)) as parts:
-            for part in parts:
-                yield (done + part) / len(files)
+    with folder_for([name for _, _, name in files], path):
+        for done, (stage, head, name) in enumerate(files):
+            with closing(export_stage(trace, stage, head, path / name, order.form)) as parts:
+                for part in parts:
+                    yield (done + part) / len(files)
 
 
 def _text(trace: Trace, stage: str, head: Head) -> Steps:

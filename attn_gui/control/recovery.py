@@ -1,7 +1,8 @@
 """Recovery: unsaved work is kept in a file of its own, for when the program ends without being told to.
 
-Below ``recovery/`` of the profile each running instance has ``ID.lock``, held while it lives, and ``ID/unsaved.attn``,
-there while its document is dirty. What lies there and nobody holds was left by an instance that ended unexpectedly.
+Below ``recovery/`` of the profile a running instance has ``ID.lock``, held while it lives, and ``ID/unsaved.attn``,
+there while its document is modified, and a pair of these for whatever else the document holds unsaved. What lies there
+and nobody holds was left by an instance that ended unexpectedly.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -45,7 +47,16 @@ class RecoveryFile:
 
     def claim(self) -> bool:
         """Take the lock, also from a process that has ended; False while another instance holds it."""
-        return self._lock.isLocked() or self._lock.tryLock(0)
+        return self._lock.isLocked() or (self._lockable() and self._lock.tryLock(0))
+
+    def _lockable(self) -> bool:
+        """Whether the lock is a file or not there: Qt would wait for a pipe, and read a device for ever."""
+        try:
+            return stat.S_ISREG(os.lstat(self._lock.fileName()).st_mode)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
 
     def write(self, unsaved: Session) -> None:
         """Replace the work that is kept; raises FileError."""
@@ -82,19 +93,33 @@ class RecoveryFile:
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """Unsaved work that somebody may want back: the experiment's name, and when it was kept (local time).
+    """Unsaved work that somebody may want back: the experiment's name, and when it was kept (local time, if known).
 
     ``put_aside`` tells work of this instance, which made room for other work that was restored.
     """
 
     name: str
-    time: datetime
+    time: datetime | None
     file: RecoveryFile
     put_aside: bool = False
 
 
+@dataclass(eq=False)
+class _Aside:
+    """What a departure left unsaved, and the file that it is kept in."""
+
+    session: Session
+    file: RecoveryFile
+    written: bool = False
+
+    def write(self) -> None:
+        if not self.written:
+            self.file.write(self.session)
+            self.written = True
+
+
 class Recovery(QObject):
-    """Keeps a dirty document's work, about a second after each change, and hands out what dead instances left.
+    """Keeps a document's unsaved work, about a second after each change, and hands out what dead instances left.
 
     ``found`` lists what was left, the newest first; ``found_changed`` says when it is another list. ``failed(error)``
     comes once for a row of failures to keep the work, ``mended`` when it could be kept again. ``damaged(path, error)``
@@ -115,13 +140,14 @@ class Recovery(QObject):
         self._directory = profile / "recovery"
         self._own = RecoveryFile(self._directory / _instance_name())
         self._kept: object = None  # the experiments that the file holds
+        self._asides: list[_Aside] = []
         self._failing = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._keep)
         document.changed.connect(self._on_change)
-        # queued: opening a document passes through clean on its way to dirty
-        document.undo_stack.cleanChanged.connect(self._on_clean_changed, Qt.ConnectionType.QueuedConnection)
+        # queued: what is read there is the state that all of it led to
+        document.unsaved_changed.connect(self._on_unsaved_changed, Qt.ConnectionType.QueuedConnection)
 
     def search(self) -> None:
         """Look for what dead instances left."""
@@ -130,10 +156,13 @@ class Recovery(QObject):
 
     def restore(self, left: Left) -> None:
         """Open ``left`` as an unsaved document. Present unsaved work takes its place in ``found``."""
-        present, dirty, own = self._document.session, self._document.dirty, self._own
+        present, modified, own = self._document.session, self._document.modified, self._own
+        asides = self._sort_asides()
 
         def exchange() -> Session:
-            if dirty:
+            for aside in asides:
+                aside.write()
+            if modified:
                 own.write(present)
             return session.load(left.file.path)
 
@@ -141,7 +170,7 @@ class Recovery(QObject):
             RESTORE,
             at_once(exchange),
             PRIORITY,
-            lambda restored: self._on_restored(left, restored, present, dirty),
+            lambda restored: self._on_restored(left, restored, present, modified),
             lambda error: self._on_restore_failed(left, error),
         )
 
@@ -154,9 +183,10 @@ class Recovery(QObject):
         """The program ends in good order: what the person did not save is not wanted, what was left stays."""
         self._timer.stop()
         self._document.changed.disconnect(self._on_change)
-        self._document.undo_stack.cleanChanged.disconnect(self._on_clean_changed)
+        self._document.unsaved_changed.disconnect(self._on_unsaved_changed)
         self._worker.cancel(KEEP)
-        self._own.close(keep=False)
+        for file in (self._own, *(aside.file for aside in self._asides)):
+            file.close(keep=False)
         for left in self.found:
             left.file.close(keep=True)
 
@@ -165,24 +195,43 @@ class Recovery(QObject):
         if not self._timer.isActive():
             self._timer.start(DELAY_MS)
 
-    def _on_clean_changed(self) -> None:
+    def _on_unsaved_changed(self) -> None:
         if self._document.dirty:
             self._on_change()
         else:
             self._timer.stop()
-            self._kept = None
-            self._worker.submit(KEEP, at_once(self._own.remove), PRIORITY, lambda _: self._succeed(None), _raise)
+            self._keep()
 
     def _keep(self) -> None:
-        unsaved, own = self._document.session, self._own
-        if self._document.dirty and unsaved.experiments is not self._kept:
-            self._worker.submit(
-                KEEP,
-                at_once(lambda: own.write(unsaved)),
-                PRIORITY,
-                lambda _: self._succeed(unsaved),
-                self._fail,
-            )
+        present, own = self._document.session if self._document.modified else None, self._own
+        asides = [aside for aside in self._sort_asides() if not aside.written]
+        kept = (None if present is None else present.experiments) is self._kept
+        # a write that is under way may be of what is no longer unsaved
+        if kept and not asides and (present is not None or not (self._failing or self._worker.running(KEEP))):
+            return
+
+        def write() -> None:
+            for aside in asides:
+                aside.write()
+            if present is None:
+                own.remove()
+            else:
+                own.write(present)
+
+        self._worker.submit(KEEP, at_once(write), PRIORITY, lambda _: self._succeed(present), self._fail)
+
+    def _sort_asides(self) -> list[_Aside]:
+        """One for each thing that departures left unsaved; the files of others are no longer needed."""
+        left = [work.session for work in self._document.unsaved if work.session is not self._document.session]
+        kept = []
+        for aside in self._asides:
+            if any(aside.session.same_work(session) for session in left):
+                kept.append(aside)
+            else:
+                aside.file.close(keep=False)
+        new = [session for session in left if not any(aside.session.same_work(session) for aside in kept)]
+        self._asides = kept + [_Aside(session, RecoveryFile(self._directory / _instance_name())) for session in new]
+        return self._asides
 
     def _succeed(self, unsaved: Session | None) -> None:
         self._kept = None if unsaved is None else unsaved.experiments
@@ -204,17 +253,22 @@ class Recovery(QObject):
             self.damaged.emit(path, error)
         self._set_found([*lefts, *self.found])
 
-    def _on_restored(self, left: Left, restored: Session, before: Session, dirty: bool) -> None:
+    def _on_restored(self, left: Left, restored: Session, before: Session, modified: bool) -> None:
         present = self._document.session
         if left not in self.found:
             return
-        if present.experiments is not before.experiments or self._document.dirty != dirty:
+        asides = self._sort_asides()
+        edited = present.experiments is not before.experiments or self._document.modified != modified
+        if edited or not all(aside.written for aside in asides):
             self.restore(left)  # somebody went on editing meanwhile
             return
         self._worker.cancel(KEEP)
         rest = [other for other in self.found if other is not left]
-        if dirty:
-            rest.append(Left(present.named.name, datetime.now(), self._own, put_aside=True))
+        now = datetime.now()
+        rest += [Left(aside.session.named.name, now, aside.file, put_aside=True) for aside in asides]
+        self._asides = []
+        if modified:
+            rest.append(Left(present.named.name, now, self._own, put_aside=True))
         else:
             self._own.close(keep=False)
         self._own = left.file
@@ -228,7 +282,7 @@ class Recovery(QObject):
             raise error
 
     def _set_found(self, lefts: Iterable[Left]) -> None:
-        self.found = tuple(sorted(lefts, key=lambda left: left.time, reverse=True))
+        self.found = tuple(sorted(lefts, key=lambda left: left.time or datetime.min, reverse=True))
         self.found_changed.emit()
 
 
@@ -249,7 +303,7 @@ def _search(directory: Path, own: RecoveryFile) -> Steps:
         if folder == own.folder or not file.claim():
             continue
         try:
-            time = datetime.fromtimestamp(file.path.stat().st_mtime)
+            time = _time_of(file.path)
             lefts.append(Left(session.load(file.path).named.name, time, file))
         except FileNotFoundError:
             file.close(keep=False)
@@ -261,6 +315,15 @@ def _search(directory: Path, own: RecoveryFile) -> Steps:
             damaged.append((aside or file.path, error))
         yield 0.0
     return lefts, damaged
+
+
+def _time_of(path: Path) -> datetime | None:
+    seconds = path.stat().st_mtime
+    # a file system may say what no calendar holds
+    try:
+        return datetime.fromtimestamp(seconds)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _folders(directory: Path) -> list[Path]:

@@ -57,10 +57,14 @@ class Storage(QObject):
             lambda error: self._on_failure(path, "opened", error),
         )
 
-    def save(self, path: Path) -> None:
-        """Save the session as it stands now; edits made meanwhile stay unsaved."""
+    def save(self, path: Path, left: Session | None = None) -> None:
+        """Save the session as it stands now; edits made meanwhile stay unsaved.
+
+        ``left``: save this one instead, which the document has departed from, and leave the document as it is.
+        """
         path = path.absolute()
-        saved, documents = self._document.session, self._documents
+        saved = self._document.session if left is None else left
+        documents = self._documents if left is None else None
         self._worker.submit(
             f"save {path}",
             at_once(lambda: session.save(saved, path)),
@@ -70,8 +74,8 @@ class Storage(QObject):
             owed=True,
         )
 
-    def save_and_wait(self, path: Path) -> bool:
-        """Save, holding back what the person types until it is done; whether it went well."""
+    def save_and_wait(self, path: Path, left: Session | None = None) -> bool:
+        """As :meth:`save`, holding back what the person types until it is done; whether it went well."""
         path = path.absolute()
         loop = QEventLoop(self)
         outcomes: list[bool] = []
@@ -89,7 +93,7 @@ class Storage(QObject):
 
         self.saved.connect(on_saved)
         self.failed.connect(on_failed)
-        self.save(path)
+        self.save(path, left)
         loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         self.saved.disconnect(on_saved)
         self.failed.disconnect(on_failed)
@@ -104,14 +108,15 @@ class Storage(QObject):
         lone = _is_lone_experiment(path)
         self._document.open(loaded, None if lone else path)
         self._settings.add_recent(path)
-        self._notices.withdraw(TOPIC)
         self.opened.emit(path)
 
-    def _on_saved(self, path: Path, saved: Session, documents: int) -> None:
+    def _on_saved(self, path: Path, saved: Session, documents: int | None) -> None:
         if documents == self._documents:
             self._marking = True
             self._document.saved(path, saved)
             self._marking = False
+        else:
+            self._document.written(path, saved)
         self._settings.add_recent(path)
         self._notices.info(f"Saved {path.name}", TOPIC)
         self.saved.emit(path)
@@ -132,6 +137,8 @@ class Storage(QObject):
     def _count_documents(self) -> None:
         if not self._marking:
             self._documents += 1
+            # whatever could not be opened or saved, the person has gone on to something else
+            self._notices.withdraw(TOPIC)
 
 
 def _load(path: Path) -> Session:

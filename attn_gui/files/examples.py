@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,13 @@ def names() -> list[str]:
 
 def file_names() -> list[str]:
     """The names of the files without their ending, in the same order: shorter, for a command line."""
-    return [path.stem for path in _files().values()]
+    return [example.path.stem for example in _files().values()]
+
+
+@cache
+def notes() -> frozenset[str]:
+    """The notes of the examples, each of which speaks of the numbers of one of them."""
+    return frozenset(example.note for example in _files().values() if example.note)
 
 
 def load(name: str) -> NamedExperiment:
@@ -29,17 +36,24 @@ def load(name: str) -> NamedExperiment:
 
     Raises FileError, which says which names there are.
     """
-    for known, path in _files().items():
-        if name.casefold() in (known.casefold(), path.stem.casefold()):
-            return read(path)
+    for known, example in _files().items():
+        if name.casefold() in (known.casefold(), example.path.stem.casefold()):
+            return read(example.path)
     raise FileError(name, "", f"the name of an example ({', '.join(file_names())})", "another")
 
 
+@dataclass(frozen=True)
+class _Example:
+    path: Path
+    note: str
+
+
 @cache
-def _files() -> dict[str, Path]:
+def _files() -> dict[str, _Example]:
     def order(path: Path) -> tuple[int, str]:
         return (_ORDER.index(path.stem) if path.stem in _ORDER else len(_ORDER), path.stem)
 
-    # the name alone: drawing the weights of all of them would hold up the first window
+    # name and note alone: drawing the weights of all of them would hold up the first window
     files = sorted((resources() / "examples").glob("*.json"), key=order)
-    return {str(parsed(path, "", path.read_bytes())["name"]): path for path in files}
+    found = ((path, parsed(path, "", path.read_bytes())) for path in files)
+    return {str(plain["name"]): _Example(path, str(plain.get("note", ""))) for path, plain in found}

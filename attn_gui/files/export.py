@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 from zipfile import ZipFile
@@ -13,7 +14,7 @@ import numpy as np
 from attn_gui.files import npy
 from attn_gui.files.atomic import replacing, write_bytes
 from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks, write_long, write_matrix
-from attn_gui.files.errors import cannot_write
+from attn_gui.files.errors import FileError, cannot_write
 from attn_gui.files.experiment_json import to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.layout import Layout, layout
@@ -30,9 +31,9 @@ METADATA_FILE = "export.json"
 
 
 def file_name(stage: str, head: Head | None, form: Form) -> str:
-    """What a file of one stage is called: ``A_head1.csv``, ``A_mean.csv``, ``A.csv`` (all heads), ``A.npz``."""
-    ending = "npz" if form == "npz" else "csv"
-    return f"{stage}.{ending}" if head is None else f"{stage}_{_head_name(head)}.{ending}"
+    """What a file of one stage is called: ``A_head1.csv``, ``A_mean.csv``, ``A_long.csv`` (all heads), ``A.npz``."""
+    ending = {"csv": ".csv", "csv-long": "_long.csv", "npz": ".npz"}[form]
+    return f"{stage}{ending}" if head is None else f"{stage}_{_head_name(head)}{ending}"
 
 
 def export_stage(trace: Trace, stage: str, head: Head | None, path: str | Path, form: Form) -> Steps:
@@ -63,24 +64,46 @@ def export_folder(
 
     experiment.json holds the experiment, export.json what :func:`metadata` says; then a file per stage, in matrix form
     per stage and head. Each file is replaced whole; others in the folder are left alone. Yields the part done, 0 to 1.
-    Raises FileError.
+    Raises FileError; as :func:`folder_for`.
     """
     folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
     jobs = [(stage, head) for stage in stages for head in _heads_of_files(trace, stage, form)]
     files = [file_name(stage, head, form) for stage, head in jobs]
-    write_bytes(folder / EXPERIMENT_FILE, dumps(to_plain(named)))
-    write_bytes(folder / METADATA_FILE, dumps(metadata(trace, jobs, form)))
     sizes = [layout(trace.experiment, stage).cells for stage, _ in jobs]
     done = 0
-    for (stage, head), name, size in zip(jobs, files, sizes, strict=True):
-        with closing(export_stage(trace, stage, head, folder / name, form)) as parts:
-            for part in parts:
-                yield (done + part * size) / max(1, sum(sizes))
-        done += size
+    with folder_for([EXPERIMENT_FILE, METADATA_FILE, *files], folder):
+        write_bytes(folder / EXPERIMENT_FILE, dumps(to_plain(named)))
+        write_bytes(folder / METADATA_FILE, dumps(metadata(trace, jobs, form)))
+        for (stage, head), name, size in zip(jobs, files, sizes, strict=True):
+            with closing(export_stage(trace, stage, head, folder / name, form)) as parts:
+                for part in parts:
+                    yield (done + part * size) / max(1, sum(sizes))
+            done += size
+
+
+@contextmanager
+def folder_for(files: Sequence[str], folder: Path) -> Iterator[None]:
+    """Makes ``folder``, with those above it, where it is not there, for ``files`` to be written into it.
+
+    If one of them cannot be written, what was not there before is removed again. Raises FileError.
+    """
+    new_folders = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    new_files = [folder / name for name in files if not os.path.lexists(folder / name)]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(folder, error) from error
+        yield
+    except (FileError, MemoryError):
+        for path in new_files:
+            with suppress(OSError):
+                path.unlink()
+        for path in new_folders:
+            # others may have put something there meanwhile
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) -> dict[str, Any]:

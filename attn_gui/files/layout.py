@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attn_gui.model.experiment import Experiment, GivenQKV
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import MaskRule
-from attn_gui.model.stage_shape import OF_KEYS, stage_shape
+from attn_gui.model.stage_shape import OF_KEYS, stage_shape, stages_of
 from attn_gui.model.stages import STAGES
 
 _LETTERS = {"Q": "q", "K": "k", "V": "v", "head_output": "o", "output": "o"}
@@ -35,16 +35,8 @@ def layout(experiment: Experiment, stage: str) -> Layout:
     return Layout(kind, "dimension", rows, _dimensions(experiment, stage))
 
 
-def stages_of(experiment: Experiment) -> tuple[str, ...]:
-    """The stages that ``experiment`` has, in the order of the computation."""
-    absent = set() if experiment.variant.is_cross else {"context"}
-    if isinstance(experiment.source, GivenQKV):
-        absent |= {"X", "context"}
-    return tuple(name for name in STAGES if name not in absent)
-
-
 def distinct_stages_of(experiment: Experiment) -> tuple[str, ...]:
-    """:func:`stages_of` without those that are the same array as a later one: nothing is written twice."""
+    """The stages of ``experiment`` without those that are the same array as a later one: nothing is written twice."""
     same = {"capped"}  # A adds nothing to it
     if experiment.scoring.softcap is None:
         same.add("scaled")

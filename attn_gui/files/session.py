@@ -40,6 +40,8 @@ FORMAT, VERSION = "attn-session", 1
 LARGE = 1000
 MAX_EXPERIMENTS = 1_000
 MAX_VIEW_DEPTH = 8
+# values and characters; view choices are a few words and numbers
+MAX_VIEW_SIZE = 1 << 16
 
 
 def save(session: Session, path: str | Path) -> None:
@@ -94,6 +96,8 @@ def _session(place: Place) -> Session:
     check_version(place, FORMAT, VERSION)
     at = place.keys(("format", "version", "experiments"), ("current", "view"))
     view = at["view"].of(dict, "an object") if "view" in at else {}
+    if _size(view) > MAX_VIEW_SIZE:
+        raise FileError(place.path, "view", f"at most {MAX_VIEW_SIZE:,} values and characters", "more")
     # what could not be written again (1e999 is no JSON number) would make every later save fail
     view = {name: value for name, value in view.items() if _can_be_written(value, MAX_VIEW_DEPTH)}
     current = at["current"].whole() if "current" in at else 0
@@ -115,6 +119,25 @@ def _can_be_written(value: Any, depth: int) -> bool:
         inner = value.values() if isinstance(value, dict) else value
         return depth > 0 and all(_can_be_written(each, depth - 1) for each in inner)
     return not isinstance(value, float) or math.isfinite(value)
+
+
+def _size(value: Any) -> int:
+    """How many values and characters ``value`` holds, counted until they are more than MAX_VIEW_SIZE."""
+    size, rest = 0, [value]
+    while rest and size <= MAX_VIEW_SIZE:
+        each = rest.pop()
+        size += 1
+        if isinstance(each, dict):
+            size += sum(map(len, each))
+            rest.extend(each.values())
+        elif isinstance(each, list):
+            # what is too much is not even gathered
+            rest.extend(each[: MAX_VIEW_SIZE + 1])
+        elif isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, int):
+            size += each.bit_length() // 4
+    return size
 
 
 def _check_count(path: Path, where: str, count: int, most: int, of: str = "") -> None:

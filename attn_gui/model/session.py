@@ -10,6 +10,7 @@ import numpy as np
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.tokens import LONGEST_NAME
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,8 @@ class NamedExperiment:
     focus: tuple[int, int, int] | None = None
 
     def __post_init__(self) -> None:
+        if len(self.name) > LONGEST_NAME:
+            raise ExperimentError("name", f"at most {LONGEST_NAME:,} characters", f"{len(self.name):,}")
         e = self.experiment
         if not _lies_within(self.focus, e):
             places = f"a head, a query and a key of {e.heads} x {e.n_q} x {e.n_k}"

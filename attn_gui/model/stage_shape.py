@@ -1,11 +1,19 @@
-"""The shape of each stage, and what its axes count."""
+"""Which stages an experiment has, the shape of each, and what its axes count."""
 
 from __future__ import annotations
 
-from attn_gui.model.experiment import Experiment
+from attn_gui.model.experiment import Experiment, GivenQKV
 from attn_gui.model.stages import STAGES
 
 OF_KEYS = ("context", "K", "V")
+
+
+def stages_of(experiment: Experiment) -> tuple[str, ...]:
+    """The stages that ``experiment`` has, in the order of the computation."""
+    absent = set() if experiment.variant.is_cross else {"context"}
+    if isinstance(experiment.source, GivenQKV):
+        absent |= {"X", "context"}
+    return tuple(name for name in STAGES if name not in absent)
 
 
 def stage_shape(experiment: Experiment, stage: str) -> tuple[int, int]:

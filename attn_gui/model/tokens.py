@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.table import Table
 
+# of a token or a dimension, in characters: no name that a person reads is longer
+LONGEST_NAME = 10_000
+
 
 @dataclass(frozen=True, eq=False)
 class TokenSequence:
     """Tokens and their embeddings X.
 
-    tokens: n names, none of them empty; a name may occur more than once.
+    tokens: n names of 1 to LONGEST_NAME characters; a name may occur more than once.
     embeddings: Table [n, d], float64.
     dimensions: d names; None stands for the automatic name x1, x2, ...
     columns: per-token arrays of length n by name; ``pad`` (bool) marks padding.
@@ -40,6 +43,10 @@ class TokenSequence:
         for index, token in enumerate(self.tokens):
             if not isinstance(token, str) or token == "":
                 raise ExperimentError(f"token {index + 1}", "a name of at least one character", repr(token))
+            _check_length(f"token {index + 1}", token)
+        for index, name in enumerate(self.dimensions):
+            if name is not None:
+                _check_length(f"dimension {index + 1}", name)
         for name, column in self.columns.items():
             if column.shape != (n,):
                 raise ExperimentError(f"column {name}", f"shape ({n},)", f"{column.shape}")
@@ -79,6 +86,11 @@ class TokenSequence:
 
     def with_pad(self, pad: ArrayLike) -> TokenSequence:
         return replace(self, columns={**self.columns, "pad": frozen_flags(pad)})
+
+
+def _check_length(field: str, name: str) -> None:
+    if len(name) > LONGEST_NAME:
+        raise ExperimentError(field, f"a name of at most {LONGEST_NAME:,} characters", f"one of {len(name):,}")
 
 
 def frozen_flags(values: ArrayLike) -> NDArray[np.bool_]:

@@ -52,13 +52,13 @@ class Trace(Protocol):
     def stage(self, name: str, head: int | None = None) -> Array:
         """A stage whole: [rows, columns] of one head, or [heads, rows, columns] without ``head``.
 
-        Stages that are not per head are [rows, columns] either way. Raises KeyError for a name that this experiment
-        has no such stage of (see :data:`attn_gui.model.stages.STAGES`), IndexError for a head it has not.
+        Stages that are not per head are [rows, columns] either way. Raises KeyError, which says which stages
+        there are, for a name that is none of them, IndexError for a head that the experiment has not.
         """
         ...
 
     def matrix(self, name: str, head: Head) -> Matrix:
-        """An n_q x n_k stage of one head, or its mean over the heads."""
+        """An n_q x n_k stage of one head, or its mean over the heads; raises as :meth:`stage`."""
         ...
 
     def row_sums(self, head: Head) -> Array:

@@ -29,10 +29,10 @@ class BlockActions(QObject):
         self.cut_action = self._action("Cu&t", "Ctrl+X", self.cut, "Copy the selected cells and set them to 0")
         self.paste_action = self._action("&Paste", "Ctrl+V", self.paste, "Paste a block from the clipboard")
         self.fill_down_action = self._action(
-            "Fill &down", "Ctrl+D", self.fill_down, "Copy the top row of the selection into the rows below it"
+            "Fill do&wn", "Ctrl+D", self.fill_down, "Copy the top row of the selection into the rows below it"
         )
         self.fill_right_action = self._action(
-            "Fill &right", "Ctrl+R", self.fill_right, "Copy the left column of the selection into the others"
+            "Fill ri&ght", "Ctrl+R", self.fill_right, "Copy the left column of the selection into the others"
         )
         self.clear_action = self._action("C&lear", "Del", self._view.clear_cells, "Set the selected cells to 0")
 

@@ -6,17 +6,27 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyleOptionHeader, QWidget
 
+from attn_gui.views.painting import guarded
+
 PADDING = 8
 # pixels between a shortened text and the edge that cuts it
 EDGE = 2
+# characters; no view is wide enough for more, and to measure a long text takes long
+LONGEST = 400
 
 _Mode = Qt.TextElideMode
+
+
+def beginning(text: str, longest: int = LONGEST) -> str:
+    """``text`` to be measured, shown on one line or in a tooltip: of a very long one as much as anyone will see."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def cut_text(
     text: str, metrics: QFontMetrics, place: QRect, alignment: Qt.AlignmentFlag, view: QRect
 ) -> tuple[QRect, str]:
     """Where and as what to draw ``text``, which belongs into ``place``, of which ``view`` is in sight."""
+    text = beginning(text)
     advance = metrics.horizontalAdvance(text)
     width = min(advance, place.width())
     if alignment & Qt.AlignmentFlag.AlignRight:
@@ -44,6 +54,7 @@ class CutHeader(QHeaderView):
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
 
+    @guarded
     def paintSection(self, painter: QPainter, rect: QRect, logicalIndex: int) -> None:
         place, self._text = self.drawn(rect, logicalIndex)
         super().paintSection(painter, place.adjusted(-PADDING, 0, PADDING, 0), logicalIndex)

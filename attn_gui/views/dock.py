@@ -3,43 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QLayout, QMainWindow, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QDockWidget, QLayout, QMainWindow
 
-FIRST_HEIGHT = 240
+if TYPE_CHECKING:
+    from attn_gui.views.drawers.drawer import Drawer
+
 LEAST_HEIGHT = 120
+# of the window's height: the panels need the rest
+LARGEST_SHARE = 0.4
 
 
 class Dock(QDockWidget):
-    """Closed at first; once opened it stays where the person put it."""
+    """Closed at first; once opened it stays where the person put it, and until then is as tall as its content needs."""
 
-    def __init__(self, title: str, name: str, make: Callable[[], QWidget], window: QMainWindow) -> None:
+    def __init__(self, title: str, name: str, make: Callable[[], Drawer], window: QMainWindow) -> None:
         super().__init__(title, window)
         self.setObjectName(name)
-        self._make: Callable[[], QWidget] | None = make
+        self._make: Callable[[], Drawer] | None = make
+        self._drawer: Drawer | None = None
         self._window = window
+        self._fitted = False
+        self._moved = False
+        self._wanted = 0
+        window.installEventFilter(self)
+        self._fit_soon, self._settle_soon = QTimer(self), QTimer(self)
+        for timer, do in ((self._fit_soon, self._fit_anew), (self._settle_soon, self._settle)):
+            timer.setSingleShot(True)
+            timer.setInterval(0)
+            timer.timeout.connect(do)
         self.visibilityChanged.connect(self._fill)
         action = self.toggleViewAction()
         action.setStatusTip(f"Show or hide {title.lower()}")
         action.triggered.connect(self._on_asked)
 
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self._fitted:
+            self._fit()
+        return done
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # another size of the window may have room for what there was none for
+        if event.type() == QEvent.Type.Resize and watched is self._window and self._fitted:
+            self._fit_soon.start()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        pressed = QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton
+        if pressed and self._window.cursor().shape() == Qt.CursorShape.SplitVCursor:
+            self._moved = True
+
     def _fill(self, visible: bool) -> None:
         if visible and self._make is not None:
             make, self._make = self._make, None
-            content = make()
-            layout = content.layout()
+            drawer = self._drawer = make()
+            layout = drawer.layout()
             if layout is not None:
                 # a low window cuts the drawer, not the formula above it
                 layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-            content.setMinimumHeight(LEAST_HEIGHT)
-            self.setWidget(content)
+            drawer.setMinimumHeight(LEAST_HEIGHT)
+            self.setWidget(drawer)
 
     def _on_asked(self, shown: bool) -> None:
-        if not shown:
+        self._fitted = shown
+        if shown:
+            # drawers that share a place lie one on another: what was asked for comes to the front
+            self.raise_()
+            self._fit_anew()
+
+    def _fit_anew(self) -> None:
+        self._wanted = 0
+        self._fit()
+
+    def _fit(self) -> None:
+        drawer = self._drawer
+        if drawer is None or self._moved or self.isFloating() or not drawer.isVisible():
             return
-        fresh = self._make is not None
-        # drawers that share a place lie one on another: what was asked for comes to the front
-        self.raise_()
-        if fresh:
-            self._window.resizeDocks([self], [FIRST_HEIGHT], Qt.Orientation.Vertical)
+        title = self.sizeHint().height() - drawer.sizeHint().height()
+        limit = int(self._window.height() * LARGEST_SHARE) - title
+        wanted = title + max(LEAST_HEIGHT, drawer.fitting_height(limit))
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._resize(wanted)
+            # heights are given out with the next turn of the event loop
+            self._settle_soon.start()
+
+    def _settle(self) -> None:
+        """Make do with whole rows where the panels have left less than was wanted."""
+        drawer = self._drawer
+        if drawer is not None and drawer.isVisible() and self.height() < self._wanted:
+            title = self.height() - drawer.height()
+            self._resize(title + max(LEAST_HEIGHT, drawer.fitting_height(drawer.height())))
+
+    def _resize(self, height: int) -> None:
+        self._window.resizeDocks([self], [height], Qt.Orientation.Vertical)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QWidget
 
 from attn_gui.views.block_actions import BlockActions
@@ -17,6 +17,8 @@ Of = Callable[[BlockActions], QAction]
 class EditActions(QObject):
     """One action for each thing a table's own actions do; disabled while no table has the focus.
 
+    Copying is there for whatever has the focus and answers to the keys of Copy.
+
     Their keys are shown only: the table's own actions answer to them.
     """
 
@@ -24,6 +26,7 @@ class EditActions(QObject):
         """``pattern``: a table whose texts, keys and tips are taken over."""
         super().__init__(pattern)
         self._table: SpreadsheetView | None = None
+        self._own_copy: QAction | None = None
         self._pairs: list[tuple[QAction, Of]] = []
         self._list: list[QAction | None] = []
         for group in ((_cut, _copy, _paste, _clear), (_fill_down, _fill_right)):
@@ -49,16 +52,34 @@ class EditActions(QObject):
         return action
 
     def _trigger(self, of: Of) -> None:
-        if self._table is not None:
+        if of is _copy and self._own_copy is not None:
+            self._own_copy.trigger()
+        elif self._table is not None:
             of(self._table.blocks).trigger()
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         if new is None or isinstance(new, QMenu | QMenuBar):
             return  # a menu that is open acts on what had the focus before
         self._table = new if isinstance(new, SpreadsheetView) else None
+        self._own_copy = _copying(new) if self._table is None else None
         offered = self._table.blocks.actions() if self._table is not None else []
         for action, of in self._pairs:
             action.setEnabled(self._table is not None and of(self._table.blocks) in offered)
+            if of is _copy and self._own_copy is not None:
+                action.setEnabled(True)
+
+
+def _copying(focused: QWidget) -> QAction | None:
+    """What ``focused``, which is no table, does at the keys of Copy."""
+    keys = QKeySequence.keyBindings(QKeySequence.StandardKey.Copy)
+    widget: QWidget | None = focused
+    while widget is not None and not widget.isWindow():
+        for action in widget.actions():
+            within = widget is focused or action.shortcutContext() == Qt.ShortcutContext.WidgetWithChildrenShortcut
+            if within and action.isEnabled() and any(key in keys for key in action.shortcuts()):
+                return action
+        widget = widget.parentWidget()
+    return None
 
 
 def _cut(blocks: BlockActions) -> QAction:

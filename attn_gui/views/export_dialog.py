@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from attn_gui.control.exports import Exports, Order
 from attn_gui.control.storage import reason
 from attn_gui.files.errors import FileError
-from attn_gui.files.export import Form
+from attn_gui.files.export import EXPERIMENT_FILE, METADATA_FILE, Form
 from attn_gui.model.errors import readable_bytes
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
@@ -48,6 +48,7 @@ class ExportDialog(QDialog):
         self._exports = exports
         self._written = Path()
         self._fresh = False  # whether what has been written is still all there is to say
+        self._agreed: Path | None = None  # where the person has agreed that files are replaced
         self._home = self._document_folder()
         self.setWindowTitle("Export")
         self.setModal(False)
@@ -62,6 +63,9 @@ class ExportDialog(QDialog):
         self.cancel = QPushButton("&Cancel")
         self.outcome = _wrapped("outcome")
         self.error = _wrapped("error")
+        self.question = _wrapped("question")
+        self.replace = QPushButton("&Replace")
+        self.keep = QPushButton("&Keep")
         self.open_folder = QPushButton("Open fol&der")
         self.copy = QPushButton("Cop&y")
         self.copy.setToolTip("Put this stage on the clipboard as text for a spreadsheet, every number exact")
@@ -71,6 +75,7 @@ class ExportDialog(QDialog):
         self._connect()
         self._on_running(exports.running)
         self._say()
+        self._withdraw_question()
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, super().sizeHint().height())
@@ -89,7 +94,7 @@ class ExportDialog(QDialog):
         form.addRow(to, _row(self.path, self.browse))
         self.plan.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         form.addRow("", self.plan)
-        for button in (self.browse, self.cancel, self.open_folder, self.copy, self.shut):
+        for button in (self.browse, self.cancel, self.replace, self.keep, self.open_folder, self.copy, self.shut):
             button.setAutoDefault(False)
         self.export.setDefault(True)
         below = QWidget()
@@ -99,6 +104,7 @@ class ExportDialog(QDialog):
         outcome.addLayout(_row(self.progress, self.cancel))
         outcome.addLayout(_row(self.outcome, self.open_folder))
         outcome.addWidget(self.error)
+        outcome.addLayout(_row(self.question, self.replace, self.keep))
         outcome.addStretch(0)
         buttons = _row(self.copy)
         buttons.addStretch(1)
@@ -117,6 +123,8 @@ class ExportDialog(QDialog):
         self.path.textChanged.connect(self._on_path)
         self.browse.clicked.connect(self._browse)
         self.export.clicked.connect(self._export)
+        self.replace.clicked.connect(self._replace)
+        self.keep.clicked.connect(self._withdraw_question)
         self.copy.clicked.connect(self._copy)
         self.cancel.clicked.connect(exports.cancel)
         self.shut.clicked.connect(self.close)
@@ -149,7 +157,7 @@ class ExportDialog(QDialog):
             self._offer(trace.experiment)
 
     def _offer(self, experiment: Experiment) -> None:
-        before = self.choices.order if self.path.text() else None
+        before = self.choices.order if self.path.text() and self.choices.what.count() else None
         self.choices.offer(experiment)
         if self.choices.order != before:
             self._suggest()
@@ -159,10 +167,14 @@ class ExportDialog(QDialog):
     def _on_choice(self) -> None:
         if not self._exports.running:
             self._say()
+        self._agreed = None
+        self._withdraw_question()
         self._suggest()
 
     def _on_path(self) -> None:
         self._withdraw()
+        self._agreed = None
+        self._withdraw_question()
         self._show_plan()
 
     def _on_file(self) -> None:
@@ -192,7 +204,7 @@ class ExportDialog(QDialog):
 
     def _name(self, order: Order, e: Experiment) -> str:
         if order.stage is None:
-            return file_name_of(self._context.document.session.named.name)
+            return file_name_of(self._context.document.title)
         return f"{order.stage}_heads" if order.in_folder(e) else order.files(e)[0][2]
 
     def _folder(self) -> Path:
@@ -234,10 +246,8 @@ class ExportDialog(QDialog):
         sentences = [_amount(order, e)]
         if target is None:
             sentences.append("Say where to write to.")
-        elif order.in_folder(e) and target.is_dir():
-            sentences.append("Files of the same names in this folder are replaced.")
-        elif target.is_file():
-            sentences.append(f"{target.name} is replaced.")
+        elif in_the_way := _in_the_way(order, e, target):
+            sentences.append(_there_already(in_the_way))
         if self._context.feed.busy or e is not self._context.document.experiment:
             sentences.append("The latest change is not computed yet: what is shown is what is written.")
         self.plan.setText(" ".join(sentences))
@@ -255,11 +265,39 @@ class ExportDialog(QDialog):
             chosen, _ = QFileDialog.getSaveFileName(self, "Export to", str(target), KINDS[order.form])
         if chosen:
             self.path.setText(chosen)
+            if not order.in_folder(e):
+                self._agreed = self._target()  # the file dialog has asked
 
     def _export(self) -> None:
-        target = self._target()
-        if target is not None and not self._exports.running:
-            self._exports.export(self.choices.order, self._context.document.session.named, target)
+        target, e, order = self._target(), self._shown(), self.choices.order
+        if target is None or e is None or self._exports.running:
+            return
+        in_the_way = _in_the_way(order, e, target)
+        if in_the_way and target != self._agreed:
+            self._ask_to_replace(in_the_way)
+            return
+        self._agreed = None
+        self._withdraw_question()
+        self._exports.export(order, self._context.document.session.named, target)
+
+    def _ask_to_replace(self, names: list[str]) -> None:
+        text = f"{_there_already(names)} Replace {'it' if len(names) == 1 else 'them'}?"
+        self._say()
+        self.plan.clear()
+        self.question.setText(text)
+        for part in (self.question, self.replace, self.keep):
+            part.show()
+        self.keep.setFocus()
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+
+    def _replace(self) -> None:
+        self._agreed = self._target()
+        self._export()
+
+    def _withdraw_question(self) -> None:
+        for part in (self.question, self.replace, self.keep):
+            part.hide()
+        self._show_plan()
 
     def _copy(self) -> None:
         if self.choices.table is not None:
@@ -326,6 +364,20 @@ def _amount(order: Order, e: Experiment) -> str:
     what = f"{files:,} files in a folder" if order.in_folder(e) else "1 file"
     cells = order.cells(e)
     return f"{what}, {cells:,} {'number' if cells == 1 else 'numbers'}, about {readable_bytes(order.bytes(e))}."
+
+
+def _in_the_way(order: Order, e: Experiment, target: Path) -> list[str]:
+    """The names of the files that writing ``order`` to ``target`` would replace."""
+    if not order.in_folder(e):
+        return [target.name] if target.is_file() else []
+    names = [name for _, _, name in order.files(e)]
+    if order.stage is None:
+        names = [EXPERIMENT_FILE, METADATA_FILE, *names]
+    return [name for name in names if (target / name).is_file()]
+
+
+def _there_already(names: list[str]) -> str:
+    return f"{names[0]} is there already." if len(names) == 1 else f"{len(names):,} of these files are there already."
 
 
 def _wrapped(style: str) -> QLabel:

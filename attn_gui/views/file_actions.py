@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from attn_gui.control.document import Unsaved
+
 if TYPE_CHECKING:
     from attn_gui.views.export_dialog import ExportDialog
     from attn_gui.views.main_window import MainWindow
@@ -38,10 +40,12 @@ class FileActions:
         )
         self.export = self._action("&Export…", "Ctrl+E", "Write stages as CSV or NPZ", self._show_export)
 
-    def save_and_wait(self) -> bool:
-        """Save before closing; False where the person gave up or the file could not be written."""
-        path = self._context.document.path or self._ask_where()
-        return path is not None and self._storage.save_and_wait(path)
+    def save_and_wait(self, left: Unsaved | None = None) -> bool:
+        """Save what is shown, or what was ``left`` unsaved before it; False where the person gave up or it failed."""
+        document = self._context.document
+        work = Unsaved(document.session, document.path) if left is None else left
+        path = work.path or self._ask_where(work)
+        return path is not None and self._storage.save_and_wait(path, None if left is None else left.session)
 
     def _action(self, text: str, shortcut: QKeySequence.StandardKey | str, tip: str, slot: object) -> QAction:
         action = QAction(text, self._window)
@@ -81,16 +85,15 @@ class FileActions:
             self._storage.save(path)
 
     def _save_as(self) -> None:
-        path = self._ask_where()
+        document = self._context.document
+        path = self._ask_where(Unsaved(document.session, document.path))
         if path is not None:
             self._storage.save(path)
 
-    def _ask_where(self) -> Path | None:
+    def _ask_where(self, work: Unsaved) -> Path | None:
         from attn_gui.views.export_dialog import file_name_of
 
-        present = self._context.document.path
-        name = f"{file_name_of(self._context.document.session.named.name)}.attn"
-        start = present if present is not None else self._folder() / name
+        start = work.path or self._folder() / f"{file_name_of(work.session.named.name)}.attn"
         chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the session", str(start), SESSIONS)
         if not chosen:
             return None

@@ -51,9 +51,7 @@ class HeatmapPanel(Panel):
     def _write_formula(self, experiment: Experiment) -> None:
         text = formula(experiment) if self._scores else "N = softmax(A)"
         if text != self.formula.text():
-            self.formula.setText(text)
-            self.formula.setToolTip(text)
-            self.setAccessibleName(f"{self.menu_title}, {text}")
+            self.show_formula(text)
 
 
 def formula(experiment: Experiment) -> str:

@@ -10,6 +10,7 @@ from attn_gui.model.edits import Side
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import THICKNESS, thin_bars
+from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 # so many columns of numbers have a place in a panel, however narrow the window
@@ -73,6 +74,7 @@ class LitTable(SpreadsheetView):
         self.horizontalScrollBar().setValue(across)
         self._following = False
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.lit < self.grid.rowCount():
             # over the whole width, so that the band goes on into the next panel

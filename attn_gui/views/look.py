@@ -94,15 +94,23 @@ _OUTLINES = """
     QFrame#panel QToolButton {{ padding: 2px 4px; }}
 """
 
+# Fusion's own are dark
+_TITLE_BUTTONS = """
+    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({floated}); }}
+"""
+
 
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    up, down = (resource(f"icons/{name}-on-dark.svg").as_posix() for name in ("up", "down"))
+    up, down, close, floated = (
+        resource(f"icons/{name}-on-dark.svg").as_posix() for name in ("up", "down", "close", "float")
+    )
     outlines = _OUTLINES.format(
         line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted, up=up, down=down
     )
     return (
         (outlines if theme.name == "contrast" else "")
+        + (_TITLE_BUTTONS.format(close=close, floated=floated) if theme.dark else "")
         + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMessageBox, QToolButton, QVBoxLayout, QWidget
 
+from attn_gui.control.document import Unsaved
 from attn_gui.control.exports import Exports
 from attn_gui.control.recovery import Recovery
 from attn_gui.control.storage import Storage
@@ -24,11 +26,15 @@ from attn_gui.views.file_actions import FileActions
 from attn_gui.views.formula import Formula
 from attn_gui.views.menus import Menus
 from attn_gui.views.more_menu import MorePanel
+from attn_gui.views.painting import guarded
 from attn_gui.views.recovery_bar import RecoveryBar
 from attn_gui.views.sentence_bar import SentenceBar
 from attn_gui.views.status import Status
 from attn_gui.views.top_bar import TopBar
 from attn_gui.views.why_line import WhyLine
+
+if TYPE_CHECKING:
+    from attn_gui.views.drawers.drawer import Drawer
 
 FIRST_SIZE = (1280, 720)
 LEAST_SIZE = (960, 640)
@@ -65,7 +71,7 @@ class MainWindow(QMainWindow):
         self.why = WhyLine(context)
         self.recovery_bar = RecoveryBar(context, services.recovery)
         self.docks = [
-            Dock("Weights", "weights", lambda: _weights_drawer(context), self),
+            Dock("Projections", "weights", lambda: _weights_drawer(context), self),
             Dock("Stages", "stages", lambda: _stages_drawer(context), self),
             Dock("Heads", "heads", lambda: _heads_drawer(context), self),
         ]
@@ -94,8 +100,7 @@ class MainWindow(QMainWindow):
         self.first_painted.connect(lambda: context.worker.submit("canvas", at_once(_load_canvas), Priority.ASK))
         self.top_bar.example_chosen.connect(self.open_example)
         context.document.changed.connect(lambda before, after: self._refresh(after))
-        # a method, which ends with the window: the stack says it is clean even as it is destroyed
-        context.document.undo_stack.cleanChanged.connect(self._on_clean)
+        context.document.unsaved_changed.connect(lambda: self.setWindowModified(context.document.modified))
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
         services.storage.opened.connect(lambda path: self._look_where_told())
         self._refresh(context.document.session)
@@ -109,6 +114,7 @@ class MainWindow(QMainWindow):
         except FileError as error:
             self.context.notices.error(str(error), "example")
             return
+        self.context.notices.withdraw("example")
         self.context.selection.set_painting(False)
         self.context.document.depart(f"Example: {named.name}", named)
         self._look_where_told()
@@ -127,24 +133,27 @@ class MainWindow(QMainWindow):
             self.context.selection.set_cell(focus[1], focus[2])
 
     def may_discard(self) -> bool:
-        """Whether unsaved work is saved, or may go."""
+        """Whether all unsaved work is saved, or may go."""
+        return all(self._may_go(work) for work in self.context.document.unsaved)
+
+    def _may_go(self, work: Unsaved) -> bool:
         document = self.context.document
-        if not document.dirty:
-            return True
+        here = document.session.same_work(work.session)
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
-        name = document.path.name if document.path is not None else document.session.named.name
-        box.setText(f"Save the changes to “{name}”?")
-        box.setInformativeText("They are lost otherwise.")
+        box.setText(f"Save the changes to “{work.name}”?")
+        since = "" if here else f"They were made before “{document.session.named.name}” was chosen. "
+        box.setInformativeText(since + "They are lost otherwise.")
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
         box.setDefaultButton(buttons.Save)
         give_letters(box)
         chosen = box.exec()
         if chosen == buttons.Save:
-            return self.files.save_and_wait()
+            return self.files.save_and_wait(None if here else work)
         return chosen == buttons.Discard
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
@@ -182,15 +191,12 @@ class MainWindow(QMainWindow):
         row.addStretch(1)
         return strip
 
-    def _on_clean(self, clean: bool) -> None:
-        self.setWindowModified(not clean)
-
     def _refresh(self, session: Session) -> None:
         named: NamedExperiment = session.named
         path = self.context.document.path
         self.setWindowTitle(f"{path.name if path is not None else named.name}[*] – attn_gui")
         self.setWindowFilePath(str(path) if path is not None else "")
-        self.setWindowModified(self.context.document.dirty)
+        self.setWindowModified(self.context.document.modified)
         self.context.selection.fit(named.experiment)
 
     def _restore(self) -> None:
@@ -209,19 +215,19 @@ def _load_canvas() -> None:
 # the drawers are imported when they are first opened: the first paint does not wait for them
 
 
-def _weights_drawer(context: Context) -> QWidget:
+def _weights_drawer(context: Context) -> Drawer:
     from attn_gui.views.drawers.weights_drawer import WeightsDrawer
 
     return WeightsDrawer(context)
 
 
-def _stages_drawer(context: Context) -> QWidget:
+def _stages_drawer(context: Context) -> Drawer:
     from attn_gui.views.drawers.stages_drawer import StagesDrawer
 
     return StagesDrawer(context)
 
 
-def _heads_drawer(context: Context) -> QWidget:
+def _heads_drawer(context: Context) -> Drawer:
     from attn_gui.views.drawers.heads_drawer import HeadsDrawer
 
     return HeadsDrawer(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpinBox, QToolButton, QWidget
 
 from attn_gui.model.masks import RULES, Causal, MaskRule, SlidingWindow
@@ -24,6 +25,8 @@ class MaskChoice(QWidget):
         self._context = context
         self.kind = QComboBox()
         self.kind.setAccessibleName("Mask")
+        # the text of one entry depends on the mask below what is painted
+        self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for rule in RULES:
             self.kind.addItem(rule.title, rule.kind)
         self.kind.addItem("Custom", CUSTOM)
@@ -43,9 +46,11 @@ class MaskChoice(QWidget):
         self.paint = QToolButton()
         self.paint.setText("Paint")
         self.paint.setCheckable(True)
-        self.paint.setToolTip("Click or drag over cells of A to mask them or to allow them again (P)")
+        self.paint.setToolTip("Click or drag over cells of A to mask them or to allow them again (P). Escape ends it")
         self.clear = QToolButton()
         self.clear.setText("Clear painted")
+        self._stop = QShortcut(QKeySequence(Qt.Key.Key_Escape), self)
+        self._stop.activated.connect(lambda: context.selection.set_painting(False))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -87,6 +92,8 @@ class MaskChoice(QWidget):
         self.alignment.setVisible(isinstance(rule, Causal) and e.n_q != e.n_k)
         with QSignalBlocker(self.paint):
             self.paint.setChecked(painting)
+        # at other times the key is for whatever has the focus
+        self._stop.setEnabled(painting)
         self.clear.setVisible(bool(e.painted))
 
     def _choose(self, index: int) -> None:

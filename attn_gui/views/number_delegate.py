@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from attn_gui.views.cut_text import PADDING, cut_text
 from attn_gui.views.grid import GridModel, Index
+from attn_gui.views.painting import guarded
 
 if TYPE_CHECKING:
     from attn_gui.views.spreadsheet import SpreadsheetView
@@ -65,6 +66,7 @@ class NumberDelegate(QStyledItemDelegate):
         self._view = view
         self.typed = False  # whether the edit about to begin was begun by typing, so that arrows leave the cell
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         view = self._view
         theme = view.context.look.theme

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.views.clipboard import read_numbers
+
+SIGNIFICANT = 6
 
 
 class NumberField(QLineEdit):
@@ -19,7 +22,7 @@ class NumberField(QLineEdit):
     def __init__(self, name: str, take: Callable[[float], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._take = take
-        self._shown = ""
+        self._exact = self._shown = ""
         self.setAccessibleName(name)
         self.reason = QLabel()
         self.reason.setObjectName("error")
@@ -29,11 +32,30 @@ class NumberField(QLineEdit):
         self.textEdited.connect(lambda text: self._say(""))
 
     def show_number(self, value: float) -> None:
-        """Show ``value`` in full."""
-        self._shown = repr(float(value)).removesuffix(".0")
-        self.setText(self._shown)
-        self.setCursorPosition(0)
+        """Show ``value``: in full while it can be typed over, else to SIGNIFICANT digits."""
+        self._exact = repr(float(value)).removesuffix(".0")
+        self.setToolTip(self._exact)
+        self._write()
         self._say("")
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self.text() == self._shown:
+            self._show_text(self._exact)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if self.text() == self._shown:
+            self._write()
+
+    def _write(self) -> None:
+        brief = f"{float(self._exact):.{SIGNIFICANT}g}"
+        self._show_text(self._exact if self.hasFocus() or len(self._exact) <= len(brief) else brief)
+
+    def _show_text(self, text: str) -> None:
+        self._shown = text
+        self.setText(text)
+        self.setCursorPosition(0)
 
     def _commit(self) -> None:
         text = self.text()

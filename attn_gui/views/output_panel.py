@@ -53,8 +53,7 @@ class OutputPanel(Panel):
         experiment, values = trace.experiment, answer.values
         names = [f"o{index + 1}" for index in range(values.shape[1])]
         self.table.show_output(values, experiment.tokens.tokens, names, experiment.precision)
-        self.formula.setText(_formula(experiment))
-        self.setAccessibleName(f"Output, {_formula(experiment)}")
+        self.show_formula(_formula(experiment))
         n, d = values.shape
         self.shape_label.setText(f"{n:,} × {d:,}, {experiment.precision.value}")
 

@@ -19,6 +19,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.number_delegate import SPACE, faint
+from attn_gui.views.painting import guarded
 
 NUMBER_WIDTH = 56
 FLASH_MS = 480
@@ -61,13 +62,14 @@ class OutputTable(LitTable):
     @property
     def least_width(self) -> int:
         """What the first columns take."""
-        return self.horizontalHeader().defaultSectionSize() * min(self.array.columnCount(), LEAST_COLUMNS)
+        return self._number_width() * min(self.array.columnCount(), LEAST_COLUMNS)
 
     def backdrop(self, index: Index) -> QColor | None:
         if self._step and self._has_changed(index.row(), index.column()):
             return faint(self.context.look.theme.colour("accent"), FLASH_ALPHA * self._step // FLASH_STEPS)
         return super().backdrop(index)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.context.feed.trace is None:
@@ -124,10 +126,16 @@ class OutputTable(LitTable):
         self.follow_selection()
 
     def _fit_columns(self) -> None:
-        """Columns of one width, wide enough for every number."""
-        metrics, header = self.fontMetrics(), self.horizontalHeader()
-        texts = [*self.array.figures.widest, *self.array.column_labels[-1:]]
-        number = max(NUMBER_WIDTH, max(metrics.horizontalAdvance(text) for text in texts) + SPACE)
+        """Columns of one width, wide enough for every number; if there are more than fit, none is cut at the edge."""
+        header, width, number = self.horizontalHeader(), self.viewport().width(), self._number_width()
+        if number * self.array.columnCount() > width >= number:
+            number = width // (width // number)
         if header.defaultSectionSize() != number:
             header.setDefaultSectionSize(number)
             self.updateGeometries()
+
+    def _number_width(self) -> int:
+        """Pixels that the widest number or heading needs."""
+        metrics = self.fontMetrics()
+        texts = [*self.array.figures.widest, *self.array.column_labels[-1:]]
+        return max(NUMBER_WIDTH, max(metrics.horizontalAdvance(text) for text in texts) + SPACE)

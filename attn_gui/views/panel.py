@@ -6,10 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attn_gui.views.context import Context
-from attn_gui.views.elided_label import ElidedLabel
+from attn_gui.views.formula_label import FormulaLabel
 
 TITLE_HEIGHT = 28
 FOOTER_HEIGHT = 32
+SIDE = 12
 
 
 class Panel(QFrame):
@@ -22,21 +23,24 @@ class Panel(QFrame):
         super().__init__(parent)
         self.context = context
         self.setObjectName("panel")
-        self.setAccessibleName(f"{title}, {formula}")
+        self._title = title
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setContentsMargins(SIDE, 8, SIDE, 8)
         layout.setSpacing(4)
         top = QWidget()
         top.setFixedHeight(TITLE_HEIGHT)
         self.title_layout = QHBoxLayout(top)
         self.title_layout.setContentsMargins(0, 0, 0, 0)
         self.title_layout.setSpacing(8)
-        self.title_layout.addWidget(_label(step, "step"))
-        self.title_layout.addWidget(_label(title, "title"))
-        self.formula = ElidedLabel(formula)
+        self._title_labels = _label(step, "step"), _label(title, "title")
+        for label in self._title_labels:
+            self.title_layout.addWidget(label)
+        self.formula = FormulaLabel(formula)
         self.formula.setObjectName("muted")
         self.title_layout.addWidget(self.formula, 1)
         layout.addWidget(top)
+        self._top = top
+        self.show_formula(formula)
         self._body = QVBoxLayout()
         self._body.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(self._body, 1)
@@ -47,6 +51,18 @@ class Panel(QFrame):
         foot.setFixedHeight(FOOTER_HEIGHT)
         foot.setLayout(self._footer)
         layout.addWidget(foot)
+
+    @property
+    def title_room(self) -> int:
+        """Pixels beside the step and the title."""
+        taken = sum(label.sizeHint().width() + self.title_layout.spacing() for label in self._title_labels)
+        return self.contentsRect().width() - 2 * SIDE - taken
+
+    def show_formula(self, text: str) -> None:
+        """Write ``text`` after the title; all of it is told where there is no room for it."""
+        self.formula.setText(text)
+        self._top.setToolTip(text)
+        self.setAccessibleName(f"{self._title}, {text}")
 
     def set_body(self, body: QWidget) -> None:
         self._body.addWidget(body)

@@ -13,7 +13,7 @@ from attn_gui.control.recovery import Left, Recovery
 from attn_gui.control.storage import reason
 from attn_gui.views.context import Context
 
-TOPIC = "recovery"
+TOPIC, RESTORING = "recovery", "restoring"
 LONGEST_NAME = 48
 
 
@@ -34,8 +34,8 @@ class RecoveryBar(QFrame):
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setMinimumWidth(0)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.restore = QPushButton("&Restore")
-        self.discard = QPushButton("&Discard")
+        self.restore = QPushButton("Re&store")
+        self.discard = QPushButton("Dis&card")
         self.discard.setToolTip("Delete this unsaved work for good")
         self.later = QToolButton()
         self.later.setText("✕")
@@ -52,7 +52,8 @@ class RecoveryBar(QFrame):
         self.discard.clicked.connect(self._discard)
         self.later.clicked.connect(self._put_off_all)
         context.look.changed.connect(self._restyle)
-        context.document.undo_stack.cleanChanged.connect(self._hint)
+        context.document.unsaved_changed.connect(self._hint)
+        context.document.path_changed.connect(lambda: context.notices.withdraw(RESTORING))
         recovery.found_changed.connect(self._refresh)
         recovery.failed.connect(self._on_failure)
         recovery.mended.connect(self._on_mended)
@@ -80,11 +81,11 @@ class RecoveryBar(QFrame):
         self.text.setText(text)
         self.text.setToolTip(left.name)
         self.setAccessibleDescription(text)
-        self._hint(not self._context.document.dirty)
+        self._hint()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
-    def _hint(self, clean: bool) -> None:
-        exchange = "" if clean else "; your present changes are then offered here"
+    def _hint(self) -> None:
+        exchange = "; your present changes are then offered here" if self._context.document.dirty else ""
         self.restore.setToolTip("Open it as an unsaved session" + exchange)
 
     def _restore(self) -> None:
@@ -109,7 +110,7 @@ class RecoveryBar(QFrame):
         self._context.notices.warn(f"Unsaved work could not be read, and was put aside: {path}", TOPIC)
 
     def _on_restore_failed(self, left: Left, error: BaseException) -> None:
-        self._context.notices.error(f"“{_shortened(left.name)}” was not restored: {reason(error)}", TOPIC)
+        self._context.notices.error(f"“{_shortened(left.name)}” was not restored: {reason(error)}", RESTORING)
 
     def _restyle(self) -> None:
         theme = self._context.look.theme
@@ -119,8 +120,10 @@ class RecoveryBar(QFrame):
         )
 
 
-def when(time: datetime, now: datetime) -> str:
+def when(time: datetime | None, now: datetime) -> str:
     """``time`` as said at ``now``: the time alone today, with the day before that, with the year before this one."""
+    if time is None:
+        return "an unknown time"
     pattern = (
         "HH:mm" if time.date() == now.date() else "d MMMM, HH:mm" if time.year == now.year else "d MMMM yyyy, HH:mm"
     )

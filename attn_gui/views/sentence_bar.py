@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 import numpy as np
@@ -14,12 +15,15 @@ from attn_gui.model.asks import RowAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
-from attn_gui.views.figures import percent
+from attn_gui.views.cut_text import beginning
+from attn_gui.views.figures import percentages
 
 SLOT = "sentence"
 # as many keys as one reads in a line; of more, the largest
 SHOWN_KEYS = 8
 NOTE_LINES = 2
+# characters; more are not to be seen in these lines
+LONGEST_NOTE = 4_000
 
 
 class SentenceBar(QWidget):
@@ -39,6 +43,8 @@ class SentenceBar(QWidget):
         self.note.setObjectName("muted")
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setWordWrap(True)
+        # of more lines than there is room for, the last are out of sight, and none is cut
+        self.note.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 0, 4, 0)
@@ -84,7 +90,7 @@ class SentenceBar(QWidget):
         self.sentence.setAccessibleName(plain)
 
     def _show_note(self) -> None:
-        note = self._context.document.session.named.note
+        note = beginning(self._context.document.session.named.note, LONGEST_NOTE)
         self.note.setVisible(bool(note))
         self.note.setText(note)
         self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
@@ -105,7 +111,7 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it.
     """
     tokens = experiment.keys.tokens
-    query = experiment.tokens.tokens[row.i]
+    query = beginning(experiment.tokens.tokens[row.i])
     start = ""
     if experiment.heads > 1:
         start = "On the mean of the heads, " if row.head == "mean" else f"In head {row.head + 1}, "
@@ -121,17 +127,18 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     few = len(largest_first) <= SHOWN_KEYS + 1
     chosen = sorted(largest_first) if few else largest_first[:SHOWN_KEYS]
     top = row.N[largest_first[0]] * (1 - 1e-6)
+    weights = [float(row.N[j]) for j in chosen]
+    rest = len(largest_first) - len(chosen)
+    *shares, left = percentages([*weights, max(0.0, row.total - math.fsum(weights)) if rest else 0.0])
     plain, rich = [], []
-    for j in chosen:
-        share = percent(float(row.N[j]))
-        name = tokens[j] if tokens[j].isalpha() else f"“{tokens[j]}”"
+    for j, share in zip(chosen, shares, strict=True):
+        name = beginning(tokens[j])
+        name = name if tokens[j].isalpha() else f"“{name}”"
         place = str(j + 1) if tokens.count(tokens[j]) > 1 else ""
         figure = f"<b style='color:{accent}'>{escape(share)}</b>" if row.N[j] >= top else escape(share)
         plain.append(f"{name} {f'({place}) ' if place else ''}{share}")
         rich.append(f"{escape(name)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
-    rest = len(largest_first) - len(chosen)
     if rest:
-        left = percent(max(0.0, row.total - float(sum(row.N[j] for j in chosen))))
         plain.append(f"{rest:,} others {left}")
         rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
     head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "

@@ -83,9 +83,22 @@ def _actions(actions: list[QAction], title: str) -> Iterator[tuple[str, str, str
         menu = action.menu()
         if isinstance(menu, QMenu):
             yield from _actions(menu.actions(), _plain(menu.title()))
-        elif not action.shortcut().isEmpty():
-            keys = ", ".join(s.toString(QKeySequence.SequenceFormat.NativeText) for s in action.shortcuts())
+        elif keys := ", ".join(_readable(keys) for keys in action.shortcuts() if _on_any_keyboard(keys)):
             yield title, action.property(LISTED_AS) or _plain(action.text()), keys
+
+
+def _on_any_keyboard(keys: QKeySequence) -> bool:
+    """Whether these are no keys that only some keyboards have, such as Redo or Copy."""
+    return not keys.isEmpty() and keys[0].key() < Qt.Key.Key_Back  # type: ignore[index]
+
+
+def _readable(keys: QKeySequence) -> str:
+    """``keys``, with a sign that would be taken for the one between them spelled out."""
+    text = keys.toString(QKeySequence.SequenceFormat.NativeText)
+    for sign, name in (("+", "Plus"), ("-", "Minus")):
+        if text.endswith("+" + sign):
+            return text[:-1] + name
+    return text
 
 
 def _named(titles: list[str], text: str) -> str:

@@ -75,6 +75,7 @@ class Status(QWidget):
         context.feed.failed.connect(self._on_failure)
         context.notices.said.connect(self._on_notice)
         context.notices.withdrawn.connect(self._on_withdrawn)
+        context.document.path_changed.connect(self._on_document)
         context.selection.head_changed.connect(lambda head: context.feed.ask(SLOT, RowSumsAsk(head)))
         context.feed.ask(SLOT, RowSumsAsk(context.selection.head))
 
@@ -110,6 +111,11 @@ class Status(QWidget):
         else:
             text = f"Could not compute: {error}"
         self._context.notices.error(text + kept, "compute")
+
+    def _on_document(self) -> None:
+        """What was refused was refused to the person at other work than this, or before it was saved."""
+        if self._notice is not None and self._notice.kind is Kind.ERROR:
+            self._clear()
 
     def _on_notice(self, notice: Notice) -> None:
         self._notice = notice

@@ -29,14 +29,14 @@ class TokenActions(QObject):
         self._table = tables[0]
         self.add_token = self._action("&Add token", self._add_token, "A new token after the last", icon="+ token")
         self.insert_above = self._action(
-            "Insert token &above", lambda: self._insert(above=True), "New tokens above the selected", "Ctrl+Shift++"
+            "Insert token abo&ve", lambda: self._insert(above=True), "New tokens above the selected", "Ctrl+Shift++"
         )
         self.insert_below = self._action(
             "Insert token &below", lambda: self._insert(above=False), "New tokens below the selected"
         )
-        self.duplicate = self._action("D&uplicate tokens", self._duplicate, "A copy of the selected tokens below them")
+        self.duplicate = self._action("Dupl&icate tokens", self._duplicate, "A copy of the selected tokens below them")
         self.move_up = self._action("Move tokens &up", lambda: self._move(-1), "One place up", "Alt+Up")
-        self.move_down = self._action("Move tokens &down", lambda: self._move(1), "One place down", "Alt+Down")
+        self.move_down = self._action("Move tokens do&wn", lambda: self._move(1), "One place down", "Alt+Down")
         self.delete_tokens = self._action("&Delete tokens", self._delete, "The selected tokens", "Ctrl+-")
         self.add_dimension = self._action(
             "&Add dimension", self._add_dimension, "A new dimension after the last", icon="+ dim"
@@ -171,7 +171,8 @@ class TokenActions(QObject):
             if silent:
                 name = edits.sequence(self._experiment, self._table.side).dimension_name(at)
                 self._context.notices.info(
-                    f"The rows of {silent} for {name} are 0: it has no effect until you fill them in (Weights).", TOPIC
+                    f"The rows of {silent} for {name} are 0: it has no effect until you fill them in (Projections).",
+                    TOPIC,
                 )
 
     def _tell_scale(self, before: int) -> None:

@@ -19,6 +19,7 @@ from attn_gui.model.precision import Precision
 from attn_gui.model.session import Session
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.clipboard import Block
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.figures import shown
 from attn_gui.views.grid import EDITABLE, NOWHERE, GridModel, Index, full_texts
 from attn_gui.views.heatmap.labels import token_text
@@ -149,7 +150,7 @@ class TokenModel(GridModel):
         if self.is_pad(section):
             return "pad" if role == Role.DisplayRole else "Padding: marked tokens are masked as keys"
         name = self._shown.sequence.dimension_name(section - 1)
-        return name if role == Role.DisplayRole else f"<span>{escape(name)} (double-click to rename)</span>"
+        return name if role == Role.DisplayRole else f"<span>{escape(beginning(name))} (double-click to rename)</span>"
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         if role == Role.CheckStateRole and index.isValid() and self.is_pad(index.column()):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from attn_gui.model.edits import Side
+from attn_gui.model.session import Session
+from attn_gui.views.changed_block import changed_tokens
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.segments import Segments
 from attn_gui.views.edit_actions import EditActions
@@ -24,6 +26,9 @@ BUTTON_HEIGHT = 24
 # pixels: a panel is never narrower, and is widened for its table's first columns up to the second
 LEAST_WIDTHS = (240, 300)
 
+# the tables and how they are called, in full and in short
+SIDES: dict[Side, tuple[str, str]] = {"tokens": ("Queries X", "X"), "context": ("Context X′", "X′")}
+
 
 class TokenPanel(Panel):
     """The token tables, of which one is in sight, and what can be done to them."""
@@ -36,7 +41,7 @@ class TokenPanel(Panel):
         }
         self.actions_on_tokens = TokenActions(context, list(self.tables.values()), self)
         self.edit_actions = EditActions(self.tables["tokens"])
-        self.text_to_tokens = QAction("&Text → tokens…", self)
+        self.text_to_tokens = QAction("Te&xt → tokens…", self)
         self.text_to_tokens.setIconText("Text…")
         self.text_to_tokens.setShortcut(QKeySequence("Ctrl+T"))
         self.text_to_tokens.setStatusTip("Split a sentence into tokens with embeddings")
@@ -46,10 +51,13 @@ class TokenPanel(Panel):
         self._dialog: SentenceDialog | None = None
         self._menus = [
             self._menu("To&kens", self.actions_on_tokens.for_tokens()),
-            self._menu("&Dimensions", self.actions_on_tokens.for_dimensions()),
+            self._menu("Di&mensions", self.actions_on_tokens.for_dimensions()),
         ]
-        self.switch = Segments(context.look, "Tokens shown", [("tokens", "Queries X"), ("context", "Context X′")])
+        self.switch = Segments(context.look, "Tokens shown", [(side, name) for side, (name, _) in SIDES.items()])
+        for side, (name, _) in SIDES.items():
+            self.switch.button(side).setToolTip(name)
         self.switch.chosen.connect(self._on_chosen)
+        self.title_layout.addStretch(1)
         self.title_layout.addWidget(self.switch)
         self._stack = QStackedWidget()
         self._feet = QStackedWidget()
@@ -63,6 +71,7 @@ class TokenPanel(Panel):
         for table in self.tables.values():
             table.tokens.figures_changed.connect(self._keep_room)
         context.document.changed.connect(lambda before, after: self._refresh())
+        context.document.revisited.connect(self._reveal)
         self._refresh()
         self._keep_room()
 
@@ -89,6 +98,18 @@ class TokenPanel(Panel):
         """For the Edit menu: the clipboard of any table, tokens, dimensions, text."""
         menus = [menu.menuAction() for menu in self._menus]
         return [*self.edit_actions.actions(), None, *menus, None, self.text_to_tokens]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._name_sides()
+
+    def _name_sides(self) -> None:
+        """Write the names of the switch in full where there is room for them beside the title."""
+        for text in (0, 1):
+            for side, names in SIDES.items():
+                self.switch.button(side).setText(names[text])
+            if self.switch.sizeHint().width() <= self.title_room:
+                return
 
     def _menu(self, title: str, actions: list[QAction]) -> QMenu:
         menu = QMenu(title, self)
@@ -119,12 +140,24 @@ class TokenPanel(Panel):
         if not cross and self.side == "context":
             self.show_side("tokens")
         self.switch.setVisible(cross)
-        # the switch says what the title and the formula say otherwise
-        for label in (self.formula, self.findChild(QLabel, "title")):
-            if label is not None:
-                label.setVisible(not cross)
+        # the switch says what the formula says otherwise
+        self.formula.setVisible(not cross)
+        self._name_sides()
         given = experiment.weights is None
         self.text_to_tokens.setEnabled(not given)
+
+    def _reveal(self, before: Session, after: Session) -> None:
+        """Show what an undo or a redo changed."""
+        for side, table in self.tables.items():
+            old, new = getattr(before.experiment, side), getattr(after.experiment, side)
+            if old is None or new is None or (side == "context" and not after.experiment.variant.is_cross):
+                continue
+            model = table.tokens
+            block = changed_tokens(old, new, model.width + 1 if model.has_pad else None)
+            if block is not None and block.right < model.columnCount():
+                if side != self.side:
+                    self.show_side(side)
+                table.reveal(block)
 
     def _keep_room(self) -> None:
         self.table.keep_room(self, LEAST_WIDTHS)

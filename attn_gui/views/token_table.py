@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from attn_gui.model import edits
 from attn_gui.model.edits import Side
+from attn_gui.model.errors import ExperimentError
 from attn_gui.views.band_follower import BandFollower
+from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.header_editor import HeaderEditor
 from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.number_delegate import SPACE
@@ -70,6 +75,13 @@ class TokenTable(LitTable):
         else:
             super().clear_cells()
 
+    def reveal(self, block: CellRange) -> None:
+        """Select ``block`` and bring it into sight, unless that would lose what is being typed."""
+        if not self.held:
+            self.select_block(block)
+            self.scrollTo(self.tokens.index(block.bottom, block.right))
+            self.scrollTo(self.tokens.index(block.top, block.left))
+
     def rename_dimension(self, column: int) -> None:
         """Open the name of ``column`` for editing, if it is a dimension."""
         if not 1 <= column <= self.tokens.width or self.tokens.sequence is None:
@@ -105,10 +117,14 @@ class TokenTable(LitTable):
         ):
             return
         document = self.context.document
-        document.apply(
-            f"Rename {sequence.dimension_name(section - 1)}",
-            edits.rename_dimension(document.experiment, self.side, section - 1, name),
-        )
+        try:
+            renamed = edits.rename_dimension(document.experiment, self.side, section - 1, name)
+        except ExperimentError as error:
+            self._header_editor.open(section, name)
+            self.reason.say(str(error), self._header_editor.geometry().translated(self.horizontalHeader().pos()))
+            return
+        self.reason.withdraw()
+        document.apply(f"Rename {beginning(sequence.dimension_name(section - 1))}", renamed)
 
     def _fit_columns(self) -> None:
         """Numbers in columns of one width, wider where a name asks for it; what is left goes to the tokens."""
@@ -121,11 +137,13 @@ class TokenTable(LitTable):
         if header.defaultSectionSize() != number:
             header.setDefaultSectionSize(number)
         total = number * model.width
+        widths = [number] * model.width
         for index, name in enumerate(model.sequence.dimensions[: model.width]):
             wanted = number
             if name is not None:
-                wanted = min(max(number, metrics.horizontalAdvance(name) + SPACE), NAMED_WIDTH)
+                wanted = min(max(number, metrics.horizontalAdvance(beginning(name)) + SPACE), NAMED_WIDTH)
             total += wanted - number
+            widths[index] = wanted
             if header.sectionSize(index + 1) != wanted:
                 header.resizeSection(index + 1, wanted)
         if model.has_pad:
@@ -133,12 +151,17 @@ class TokenTable(LitTable):
             total += PAD_WIDTH
         if model.sequence.tokens is not self._named:
             self._named = model.sequence.tokens
-            names = max(metrics.horizontalAdvance(name) for name in self._named[:MEASURED])
-            self._name_width = max(NAME_WIDTHS[0], min(names + SPACE, NAME_WIDTHS[1]))
+            longest = max(metrics.horizontalAdvance(beginning(name)) for name in self._named[:MEASURED])
+            self._name_width = max(NAME_WIDTHS[0], min(longest + SPACE, NAME_WIDTHS[1]))
         spare = self.viewport().width() - total
         # names rather than padding marks are cut short
         least = NAME_WIDTHS[0] if model.has_pad else self._name_width
-        header.resizeSection(NAME, max(least, min(spare, NAME_WIDTHS[1])))
+        names = max(least, min(spare, NAME_WIDTHS[1]))
+        if spare < least and not model.has_pad:
+            # as the table opens, no column is cut at the edge: what is left of the room goes to the tokens as well
+            room = self.viewport().width() - least
+            names += room - max((end for end in accumulate(widths) if end <= room), default=room)
+        header.resizeSection(NAME, names)
         if header.length() != length:
             self.updateGeometries()
         if model.has_pad and not self._had_pad:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPaintEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QPaintEvent, QResizeEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -25,8 +27,11 @@ from attn_gui.model.reshape import head_choices, with_heads, with_variant
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
 from attn_gui.views.mask_choice import MaskChoice
+from attn_gui.views.painting import guarded
 
-EXAMPLE_WIDTH = 264
+# pixels
+EXAMPLE_WIDTHS = (144, 264)
+SPACING = 8
 
 Choice = tuple[Any, str, str | None]  # value, text, reason why it cannot be had
 
@@ -41,21 +46,38 @@ class Dropdown(QComboBox):
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choices: list[Choice] = []
+        self._rows: list[Choice | None] = []
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
-        self.activated.connect(lambda index: self.chosen.emit(self._choices[index][0]))
+        self.activated.connect(self._on_activated)
 
     def show_choices(self, choices: Sequence[Choice], current: Any) -> None:
-        """Offer ``choices`` with the one of value ``current`` shown."""
+        """Offer ``choices`` with the one of value ``current`` shown. A reason that several share is said once."""
         if list(choices) != self._choices:
-            self._choices = list(choices)
+            self._choices, self._rows = list(choices), []
             self._items.clear()
-            for _, text, reason in choices:
-                item = QStandardItem(text if reason is None else f"{text}  ({reason})")
-                item.setEnabled(reason is None)
-                self._items.appendRow(item)
-        self.setCurrentIndex(next((k for k, choice in enumerate(self._choices) if choice[0] == current), -1))
+            shared = {reason for reason, times in Counter(reason for *_, reason in choices).items() if times > 1}
+            said = set()
+            for choice in choices:
+                _, text, reason = choice
+                if reason is not None and reason in shared and reason not in said:
+                    said.add(reason)
+                    self._append(reason, None)
+                self._append(text if reason is None or reason in shared else f"{text}  ({reason})", choice)
+        self.setCurrentIndex(next((k for k, row in enumerate(self._rows) if row and row[0] == current), -1))
 
+    def _append(self, text: str, choice: Choice | None) -> None:
+        item = QStandardItem(text)
+        item.setEnabled(choice is not None and choice[2] is None)
+        self._items.appendRow(item)
+        self._rows.append(choice)
+
+    def _on_activated(self, index: int) -> None:
+        choice = self._rows[index]
+        if choice is not None:
+            self.chosen.emit(choice[0])
+
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         # Qt cuts a text that is too long through the middle of a letter
         painter = QStylePainter(self)
@@ -67,6 +89,16 @@ class Dropdown(QComboBox):
         text = self.currentText() or self.placeholderText()
         option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width() - 4)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
+class ExampleDropdown(Dropdown):
+    """Of a width that the names in it have no say in."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(EXAMPLE_WIDTHS[1], super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(EXAMPLE_WIDTHS[0], super().minimumSizeHint().height())
 
 
 class HeadDropdown(Dropdown):
@@ -84,7 +116,10 @@ class HeadDropdown(Dropdown):
 
 
 class TopBar(QWidget):
-    """Example, Variant, Heads, Mask; ``more`` is put at the right end by the window."""
+    """Example, Variant, Heads, Mask; what the window adds to ``row`` stands at the right end.
+
+    Where there is no room for all of it, first Example is made narrower, then Mask gets a line of its own.
+    """
 
     example_chosen = Signal(object)
 
@@ -92,34 +127,58 @@ class TopBar(QWidget):
         super().__init__(parent)
         self._context = context
         self._examples = list(examples)
-        self.example = Dropdown("Example")
-        self.example.setFixedWidth(EXAMPLE_WIDTH)
+        self.example = ExampleDropdown("Example")
         self.variant = Dropdown("Variant")
         self.heads = HeadDropdown()
         self.masking = MaskChoice(context)
-        self.row = QHBoxLayout(self)
-        self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(8)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(SPACING)
+        self.row, self._below = QHBoxLayout(), QHBoxLayout()
+        for line in (self.row, self._below):
+            line.setSpacing(SPACING)
+            lines.addLayout(line)
+        for fixed in (self.variant, self.heads, self.masking.kind):
+            fixed.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         for text, field in (("E&xample", self.example), ("Va&riant", self.variant), ("Hea&ds", self.heads)):
-            self._add(text, field)
-        self._add("&Mask", self.masking, self.masking.kind)
+            self.row.addWidget(_labelled(text, field, field))
+            self.row.addSpacing(SPACING)
+        self._mask = _labelled("&Mask", self.masking, self.masking.kind)
+        self.row.addWidget(self._mask)
         self.row.addStretch(1)
+        self._below.addStretch(1)
+        self._mask_place = self.row.indexOf(self._mask)
+        # as narrow as the window: what does not fit is arranged anew
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.example.chosen.connect(self.example_chosen)
         self.variant.chosen.connect(self._choose_variant)
         self.heads.chosen.connect(self._choose_heads)
         context.document.changed.connect(lambda before, after: self._refresh())
         self._refresh()
 
-    def _add(self, text: str, field: QWidget, buddy: QWidget | None = None) -> None:
-        label = QLabel(text)
-        label.setBuddy(buddy or field)
-        label.setObjectName("muted")
-        label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-        label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
-        if self.row.count():
-            self.row.addSpacing(8)
-        self.row.addWidget(label)
-        self.row.addWidget(field)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange()
+        return super().event(event)
+
+    def _arrange(self) -> None:
+        """Give Mask a line of its own where Example, however narrow, leaves it no room."""
+        items = [item for k in range(self.row.count()) if (item := self.row.itemAt(k)) is not None]
+        parts = [item for item in items if item.widget() is not self._mask]
+        shown = [item for item in parts if not item.isEmpty()]
+        least = sum(item.minimumSize().width() for item in parts) + SPACING * len(shown)
+        below = least + self._mask.minimumSizeHint().width() > self.width()
+        if below != (self._below.indexOf(self._mask) >= 0):
+            if below:
+                self.row.removeWidget(self._mask)
+                self._below.insertWidget(0, self._mask)
+            else:
+                self._below.removeWidget(self._mask)
+                self.row.insertWidget(self._mask_place, self._mask)
 
     def _refresh(self) -> None:
         e = self._context.document.experiment
@@ -149,6 +208,22 @@ class TopBar(QWidget):
             return
         self._context.notices.withdraw(topic)
         self._context.document.apply(label, experiment)
+
+
+def _labelled(text: str, field: QWidget, buddy: QWidget) -> QWidget:
+    """``field`` with its label before it; the label's letter goes to ``buddy``."""
+    together = QWidget()
+    row = QHBoxLayout(together)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(SPACING)
+    label = QLabel(text)
+    label.setBuddy(buddy)
+    label.setObjectName("muted")
+    label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+    label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
+    row.addWidget(label)
+    row.addWidget(field)
+    return together
 
 
 def _variant_reason(experiment: Experiment, variant: Variant) -> str | None:

@@ -14,7 +14,8 @@ from attn_gui.model.asks import CellAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
-from attn_gui.views.figures import common_decimals, shown
+from attn_gui.views.cut_text import beginning
+from attn_gui.views.figures import common_decimals, figure
 from attn_gui.views.sentence_bar import out_of_range
 
 SLOT = "why"
@@ -79,13 +80,13 @@ class WhyLine(QFrame):
 
 
 def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:
-    """The weight, then the steps that lead to it, as text."""
+    """The weight, then the steps that lead to it, as text. What is exactly 0 is 0, what is only nearly so is not."""
 
     def number(value: float) -> str:
-        return shown(value, decimals)
+        return figure(value, decimals)
 
-    query, key = experiment.tokens.tokens[reading.i], experiment.keys.tokens[reading.j]
-    steps = [number(reading.N) if reading.N != 0 else "0", f"“{query}” → “{key}”"]
+    query, key = (beginning(t) for t in (experiment.tokens.tokens[reading.i], experiment.keys.tokens[reading.j]))
+    steps = [number(reading.N), f"“{query}” → “{key}”"]
     if reading.head == "mean":
         heads = [number(float(weight)) for weight in reading.each_head[:SHOWN_HEADS]]
         more = len(reading.each_head) - len(heads)
@@ -122,15 +123,16 @@ def _terms(reading: Reading, decimals: int) -> str:
         chosen = sorted(np.argsort(-np.abs(products), kind="stable")[: SHOWN_TERMS - 1].tolist())
     text = " + ".join(f"{_factor(q[t], places)}×{_factor(k[t], places)}" for t in chosen)
     if len(chosen) < size:
-        rest = float(products.sum() - products[chosen].sum())
-        text += f" + {size - len(chosen)} more ({shown(rest, decimals)})"
+        with np.errstate(invalid="ignore", over="ignore"):
+            rest = float(products.sum() - products[chosen].sum())
+        text += f" + {size - len(chosen)} more ({figure(rest, decimals)})"
     return text
 
 
 def _factor(value: float, places: int) -> str:
-    text = shown(float(value), places)
+    text = figure(float(value), places)
     return f"({text})" if value < 0 else text
 
 
 def _short(value: float, decimals: int) -> str:
-    return shown(value, common_decimals([value], decimals, least=0))
+    return figure(value, common_decimals([value], decimals, least=0))

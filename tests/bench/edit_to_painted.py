@@ -70,7 +70,7 @@ def opened(first: Experiment) -> Iterator[Watched]:
             watched.settle()
             yield watched
         finally:
-            window.context.document.undo_stack.setClean()
+            window.context.document.open(window.context.document.session, None)
             window.close()
             window.context.worker.close()
             window.deleteLater()

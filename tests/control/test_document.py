@@ -16,6 +16,7 @@ from attn_gui.control import document as document_module
 from attn_gui.control.document import Document
 from attn_gui.control.feed import Feed
 from attn_gui.control.worker import Worker
+from attn_gui.files import examples
 from attn_gui.model.edits import set_cells
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
@@ -98,7 +99,7 @@ def test_a_saved_state_is_not_merged_away(document: Document, tmp_path: Path) ->
 
 def test_clean_and_dirty(document: Document, tmp_path: Path) -> None:
     told: list[bool] = []
-    document.undo_stack.cleanChanged.connect(told.append)
+    document.unsaved_changed.connect(lambda: told.append(not document.modified))
     assert not document.dirty
     put(document, 1)
     assert document.dirty
@@ -238,7 +239,7 @@ def test_a_file_within_reach_stays_the_clean_state(
         put(document, value)
     document.saved(tmp_path / "a.attn", document.session)
     told: list[bool] = []
-    document.undo_stack.cleanChanged.connect(told.append)
+    document.unsaved_changed.connect(lambda: told.append(not document.modified))
     for value in range(9, 12):
         put(document, value)
     assert document.undo_stack.count() == 5
@@ -346,3 +347,127 @@ def test_any_order_of_steps_is_undone_to_where_it_was(
         assert shown(document) == value()
         assert document.dirty == (index != clean)
     assert reach == before or limit < 1 << 20
+
+
+def left(document: Document) -> list[tuple[str, Path | None]]:
+    return [(work.name, work.path) for work in document.unsaved]
+
+
+def example(value: float = 9.0) -> NamedExperiment:
+    return NamedExperiment("Example", session(value).experiment)
+
+
+def test_what_a_departure_leaves_unsaved_stays_so_under_its_own_name(document: Document, tmp_path: Path) -> None:
+    told: list[bool] = []
+    mine = tmp_path / "mine.attn"
+    document.open(session(1.0), mine)
+    document.unsaved_changed.connect(lambda: told.append(document.modified))
+    put(document, 2)
+    edited = document.session
+    document.depart("Example", example())
+    assert (document.modified, document.dirty, document.path) == (False, True, None)
+    assert left(document) == [("mine.attn", mine)]
+    assert document.unsaved[0].session.same_work(edited)
+    assert told == [True, False]
+    put(document, 3)
+    assert left(document) == [("mine.attn", mine), ("Example", None)]
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert left(document) == [("mine.attn", mine)]
+    assert document.modified
+    document.undo_stack.undo()
+    assert not document.dirty
+    for _ in range(2):
+        document.undo_stack.redo()
+    document.written(mine, edited)
+    assert not document.dirty
+    document.undo_stack.undo()
+    assert (document.modified, document.path) == (False, mine)
+    document.undo_stack.undo()
+    assert document.modified
+
+
+def test_a_departure_from_what_is_saved_or_untouched_leaves_nothing(document: Document, tmp_path: Path) -> None:
+    for _ in range(2):
+        document.depart("Example", example())
+        assert not document.dirty
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert not document.dirty
+    put(document, 1)
+    document.saved(tmp_path / "a.attn", document.session)
+    document.depart("Example", example())
+    assert not document.dirty
+
+
+def test_redoing_a_departure_comes_back_to_the_file_made_of_it(document: Document, tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine.attn", tmp_path / "other.attn"
+    document.open(session(1.0), mine)
+    document.depart("Example", example())
+    document.saved(other, document.session)
+    document.undo_stack.undo()
+    assert document.path == mine
+    document.undo_stack.redo()
+    assert (document.path, document.dirty) == (other, False)
+
+
+def test_a_file_that_something_else_went_into_is_no_longer_its_own(document: Document, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.attn"
+    document.open(session(1.0), mine)
+    put(document, 2)
+    document.depart("Example", example())
+    document.saved(mine, document.session)
+    assert left(document) == [("one", None)]
+
+
+def test_what_was_left_outlives_the_history(
+    document: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(document_module, "UNDO_BYTES", 10 * STEP)
+    mine = tmp_path / "mine.attn"
+    document.open(session(1.0), mine)
+    put(document, 2)
+    document.depart("Example", example())
+    for value in range(3, 20):
+        put(document, value)
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.path is None
+    assert left(document) == [("mine.attn", mine), ("Example", None)]
+    document.open(session(), None)
+    assert not document.dirty
+
+
+def test_only_undo_and_redo_revisit(document: Document) -> None:
+    seen: list[tuple[float, float]] = []
+    document.revisited.connect(
+        lambda before, after: seen.append(tuple(s.experiment.tokens.embeddings[0, 0] for s in (before, after)))
+    )
+    put(document, 1)
+    put(document, 2, "drag")
+    put(document, 3, "drag")
+    assert seen == []
+    document.undo_stack.undo()
+    document.undo_stack.redo()
+    assert seen == [(3, 1), (1, 3)]
+
+
+def test_the_note_of_an_example_is_marked_once_its_numbers_change(document: Document) -> None:
+    karina = examples.load("karina")
+    document.open(Session((karina,)), None)
+    put(document, 5)
+    put(document, 6)
+    assert document.session.named.note == f"Of the example as shipped: {karina.note}"
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert document.session.named.note == karina.note
+    own = NamedExperiment("mine", document.experiment, "My own note")
+    document.apply_named("Name", own)
+    put(document, 7)
+    assert document.session.named.note == "My own note"
+
+
+def test_files_made_of_it_are_called_as_its_own(document: Document, tmp_path: Path) -> None:
+    assert document.title == "one"
+    document.saved(tmp_path / "mine.attn", document.session)
+    assert document.title == "mine"

@@ -101,6 +101,10 @@ class Window:
         changed = rename_tokens(self.document.experiment, "tokens", [0], [token])
         self.document.apply("Rename", changed)
 
+    def depart(self, token: str) -> None:
+        e = Experiment.from_tokens([token, "is"], [[1.0, 0.0], [0.0, 1.0]])
+        self.document.depart("Example", NamedExperiment("Example", e))
+
     @property
     def token(self) -> str:
         return self.document.experiment.tokens.tokens[0]
@@ -113,7 +117,8 @@ class Window:
         """As good as killed: nothing is tidied away, but the lock is let go, as the system does for the dead."""
         self.recovery._timer.stop()
         self.worker.close()
-        self.recovery._own.close(keep=True)
+        for file in (self.recovery._own, *(aside.file for aside in self.recovery._asides)):
+            file.close(keep=True)
 
 
 @pytest.fixture
@@ -236,6 +241,37 @@ def test_the_newest_comes_first(windows: Callable[..., Window], qtbot: QtBot, pr
         os.utime(window.recovery._own.path, (then, then))
     window = windows()
     assert [left.name for left in search(window, qtbot)] == ["newest", "older", "oldest"]
+    window.close()
+
+
+@pytest.mark.parametrize("fault", [ValueError, OverflowError, OSError])
+def test_an_impossible_date_hides_nothing(
+    fault: type[Exception],
+    windows: Callable[..., Window],
+    qtbot: QtBot,
+    profile: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Calendar(datetime):
+        @classmethod
+        def fromtimestamp(cls, seconds: float) -> datetime:  # type: ignore[override]
+            if seconds == 1000:
+                raise fault("year 33658 is out of range")
+            return datetime.fromtimestamp(seconds)
+
+    for name, time in (("odd", 1000), ("dated", 2000)):
+        window = windows(name)
+        window.edit("edited")
+        qtbot.waitUntil(lambda window=window: window.recovery._own.path.exists())
+        window.abandon()
+        os.utime(window.recovery._own.path, (time, time))
+    monkeypatch.setattr(recovery_module, "datetime", Calendar)
+    window = windows()
+    found = search(window, qtbot)
+    assert [left.name for left in found] == ["dated", "odd"]
+    assert found[1].time is None
+    window.recovery.restore(found[1])
+    qtbot.waitUntil(lambda: window.document.session.named.name == "odd")
     window.close()
 
 
@@ -509,4 +545,55 @@ def test_why_no_lock_can_be_had_is_said(
     with pytest.raises(FileError, match="a folder in which files can be locked"):
         window.recovery._own.write(window.document.session)
     assert list((profile / "recovery").iterdir()) == []
+    window.close()
+
+
+def test_what_a_departure_left_unsaved_survives_a_kill(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    window = windows("Mine")
+    window.edit("mine")
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine"])
+    window.depart("example")
+    qtbot.waitUntil(lambda: bool(window.recovery._asides) and not window.worker.busy)
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine"])
+    window.edit("on the example")
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine", "on the example"])
+    window.abandon()
+    again = windows("Another")
+    assert sorted(left.name for left in search(again, qtbot)) == ["Example", "Mine"]
+    again.close()
+
+
+def test_coming_back_keeps_one_copy(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+    window = windows("Mine")
+    window.edit("mine")
+    window.depart("example")
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine"])
+    window.document.undo_stack.undo()
+    qtbot.waitUntil(lambda: not window.recovery._asides and not window.worker.busy)
+    qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine"])
+    window.document.undo_stack.undo()
+    qtbot.waitUntil(lambda: kept(profile) == [])
+    window.close()
+    assert list((profile / "recovery").iterdir()) == []
+
+
+def test_restoring_puts_aside_what_departures_left(
+    instances: Callable[..., Instance], windows: Callable[..., Window], qtbot: QtBot, profile: Path
+) -> None:
+    instances("Karina", "left").kill()
+    window = windows("Mine")
+    (left,) = search(window, qtbot)
+    window.edit("mine")
+    window.depart("example")
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(left)
+    assert window.token == "left"
+    (mine,) = window.recovery.found
+    assert (mine.name, mine.put_aside) == ("Mine", True)
+    assert kept_tokens(profile) == ["left", "mine"]
+    with qtbot.waitSignal(window.document.path_changed):
+        window.recovery.restore(mine)
+    assert window.token == "mine"
     window.close()

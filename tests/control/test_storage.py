@@ -415,3 +415,35 @@ def test_a_save_is_owed_until_it_has_been_told_of(
     with qtbot.waitSignal(desk.storage.saved):
         held.set()
     assert not desk.worker.owing
+
+
+def test_saves_what_was_departed_from_and_leaves_the_document(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.attn"
+    assert desk.storage.save_and_wait(mine)
+    desk.edit("mine")
+    desk.document.depart("Example", session_of("example", 4).named)
+    (work,) = desk.document.unsaved
+    assert desk.storage.save_and_wait(mine, work.session)
+    assert session_file.load(mine).experiment.tokens.tokens[0] == "mine"
+    assert (desk.document.path, desk.document.dirty, desk.document.session.named.name) == (None, False, "example")
+
+
+def test_a_save_that_ends_after_a_departure_has_saved_what_it_left(
+    desk: Desk, qtbot: QtBot, hold: Callable[[], threading.Event], tmp_path: Path
+) -> None:
+    held = hold()
+    desk.edit("mine")
+    with qtbot.waitSignal(desk.storage.saved):
+        desk.storage.save(tmp_path / "mine.attn")
+        desk.document.depart("Example", session_of("example").named)
+        held.set()
+    assert (desk.document.path, desk.document.dirty) == (None, False)
+
+
+def test_going_on_settles_what_could_not_be_opened(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None:
+    settled: list[str] = []
+    with qtbot.waitSignal(desk.storage.failed):
+        desk.storage.open(tmp_path / "missing.attn")
+    desk.storage._notices.withdrawn.connect(settled.append)
+    desk.document.open(session_of("restored"), None, clean=False)
+    assert settled == ["file"]

@@ -45,3 +45,7 @@ def test_numbers_are_those_of_the_file(stem: str) -> None:
     else:
         np.testing.assert_array_equal(e.tokens.embeddings.array(), np.random.RandomState(0).standard_normal((5, 512)))
         assert (e.d_k, e.d_v, e.weights.W_O is not None) == (64, 64, True)
+
+
+def test_notes_are_those_of_the_examples() -> None:
+    assert examples.notes() == {examples.load(name).note for name in examples.names()}

@@ -14,13 +14,14 @@ from attn_gui.compute.trace import trace
 from attn_gui.files import csv_matrix, csv_reader, experiment_json, export
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Form, export_folder, export_stage, file_name
-from attn_gui.files.layout import distinct_stages_of, layout, stages_of
+from attn_gui.files.layout import distinct_stages_of, layout
 from attn_gui.model.experiment import Experiment, FromTokens
 from attn_gui.model.masks import Causal
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.trace import Trace
@@ -180,7 +181,7 @@ def test_what_a_folder_holds(traced: Trace, tmp_path: Path) -> None:
         assert csv_reader.read(folder / entry["file"]).values.shape == (entry["rows"], entry["columns"])
 
 
-@pytest.mark.parametrize(("form", "names"), [("csv-long", ["N.csv", "X.csv"]), ("npz", ["N.npz", "X.npz"])])
+@pytest.mark.parametrize(("form", "names"), [("csv-long", ["N_long.csv", "X_long.csv"]), ("npz", ["N.npz", "X.npz"])])
 def test_other_forms_have_one_file_per_stage(tmp_path: Path, form: Form, names: list[str]) -> None:
     e = cross()
     list(export_folder(trace(e), NamedExperiment("n", e), tmp_path / "out", ["X", "N"], form))

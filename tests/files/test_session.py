@@ -353,6 +353,19 @@ def test_wrong_values_in_the_manifest(saved: Path, key: str, value: Any, where: 
 
 
 @pytest.mark.parametrize(
+    "value",
+    [[0] * 70_000, "x" * 70_000, {"x" * 70_000: 1}, [[["x" * 100] * 100] * 10], [10**4000] * 30],
+)
+def test_a_view_of_many_values_is_refused(saved: Path, value: Any) -> None:
+    parts = members(saved)
+    manifest = json.loads(parts["session.json"]) | {"view": {"small": 1, "large": [value] * 5}}
+    rewrite(saved, parts | {"session.json": json.dumps(manifest).encode()})
+    error = refused(saved)
+    assert error.where == "view"
+    assert "65,536 values and characters" in str(error)
+
+
+@pytest.mark.parametrize(
     ("reference", "words"),
     [
         ({"npy": "session.json"}, "the member session.json"),

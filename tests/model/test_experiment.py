@@ -221,3 +221,23 @@ def test_too_large_says_both_figures() -> None:
     error = TooLarge("A", 8_600_000_000, 500)
     assert str(error) == "A needs 8.6 GB; 500 bytes may be used"
     assert isinstance(error, MemoryError)
+
+
+LONG = "a name of at most 10,000 characters"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "dimensions", "field"),
+    [(("a", "x" * 10_001), (), "token 2"), (("a", "b"), (None, "x" * 10_001), "dimension 2")],
+)
+def test_a_name_nobody_reads_is_refused(tokens: tuple[str, ...], dimensions: tuple[Any, ...], field: str) -> None:
+    with pytest.raises(ExperimentError) as refused:
+        TokenSequence.of(tokens, EYE, dimensions)
+    assert (refused.value.field, refused.value.expected, refused.value.received) == (field, LONG, "one of 10,001")
+    assert TokenSequence.of(["a", "x" * 10_000], EYE, ["x" * 10_000, None]).tokens[1] == "x" * 10_000
+
+
+def test_a_title_nobody_reads_is_refused() -> None:
+    e = Experiment.from_tokens("ab", EYE)
+    with pytest.raises(ExperimentError, match="name: expected at most 10,000 characters, received 10,001"):
+        NamedExperiment("x" * 10_001, e)

@@ -149,7 +149,7 @@ def photograph(scene: Scene, folder: Path) -> Path:
             dialog.close()
         path = folder / f"{scene.name}.png"
         image.save(str(path))
-        window.context.document.undo_stack.setClean()
+        window.context.document.open(window.context.document.session, None)
         window.close()
         window.context.worker.close()
         window.deleteLater()

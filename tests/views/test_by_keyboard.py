@@ -31,7 +31,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     qtbot.waitActive(made)
     settle(qtbot, made)
     yield made
-    made.context.document.undo_stack.setClean()
+    made.context.document.open(made.context.document.session, None)
     made.close()
     made.context.worker.close()
     made.deleteLater()

@@ -33,7 +33,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     yield made
     made.services.exports.cancel()
     qtbot.waitUntil(lambda: not made.context.worker.owing)
-    made.context.document.undo_stack.setClean()
+    made.context.document.open(made.context.document.session, None)
     made.close()
     made.context.worker.close()
     made.deleteLater()

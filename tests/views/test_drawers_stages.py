@@ -13,12 +13,13 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
-from attn_gui.files.layout import Layout, stages_of
+from attn_gui.files.layout import Layout
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.picture import LAST_COLOUR
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
@@ -121,11 +122,11 @@ def test_before_the_first_trace_it_says_what_it_waits_for(
     drawer: StagesDrawer, context: Context, wait_traced: Traced
 ) -> None:
     drawer.show()
-    assert drawer.waiting.isVisible()
-    assert drawer.waiting.accessibleName() == "Starting torch"
+    assert drawer.empty.isVisible()
+    assert drawer.empty.accessibleName() == "Starting torch"
     context.document.start()
     wait_traced()
-    assert not drawer.waiting.isVisible()
+    assert not drawer.empty.isVisible()
 
 
 def test_what_is_copied_is_exact(shown: StagesDrawer, context: Context, qtbot: QtBot) -> None:

@@ -422,3 +422,41 @@ def test_columns_are_wide_enough_for_every_number(drawer: WeightsDrawer, context
     assert text == "−123456789.125"
     room = table.columnWidth(0) - 16
     assert room >= table.fontMetrics().horizontalAdvance(text)
+
+
+def test_undo_shows_the_cell_that_it_changes(drawer: WeightsDrawer, context: Context, qtbot: QtBot) -> None:
+    drawer.matrix.chosen.emit("W_V")
+    type_in(drawer, qtbot, 1, 0, "3")
+    drawer.matrix.chosen.emit("W_Q")
+    context.document.undo_stack.undo()
+    assert drawer.matrix.value == "W_V"
+    assert drawer.table.selected == [CellRange(1, 0, 1, 0)]
+    drawer.table.go_to(0, 1)
+    context.document.undo_stack.redo()
+    assert drawer.table.selected == [CellRange(1, 0, 1, 0)]
+
+
+def test_undo_shows_a_cell_of_another_head(drawer: WeightsDrawer, context: Context, qtbot: QtBot) -> None:
+    open_experiment(context, several_heads())
+    context.selection.set_head(1)
+    type_in(drawer, qtbot, 0, 0, "3")
+    size = drawer.model.columnCount()
+    context.selection.set_head(0)
+    context.document.undo_stack.undo()
+    assert drawer.table.selected == [CellRange(0, size, 0, size)]
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("rest", [1.0, 0.0, 1e308])
+def test_a_weight_that_is_no_finite_number_is_shown_without_a_tint(
+    odd: float, rest: float, drawer: WeightsDrawer, context: Context
+) -> None:
+    W = np.full((2, 2), rest)
+    W[1, 0] = odd
+    X = np.eye(2)
+    open_experiment(context, Experiment.from_tokens(["a", "b"], X, Weights.of(W, np.eye(2), np.eye(2))))
+    drawer.table.grab()
+    tints = [[drawer.table.backdrop(drawer.model.index(row, column)) for column in range(2)] for row in range(2)]
+    assert tints[1][0] is None
+    assert (tints[0][0] is not None) == (rest != 0)
+    assert drawer.model.data(drawer.model.index(1, 0)) != ""

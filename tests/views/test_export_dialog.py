@@ -128,7 +128,7 @@ def test_offers_what_the_experiment_has(show: Callable[..., ExportDialog]) -> No
     [
         ("N", "Mean", "CSV, as", "N_mean.csv", "1 file, 16 numbers", ["N_mean.csv"]),
         ("A ", "Each", "CSV, as", "A_heads", "2 files in a folder, 32", ["A_head1.csv", "A_head2.csv"]),
-        ("A ", "Each", "CSV, one", "A.csv", "1 file, 32 numbers", ["A.csv"]),
+        ("A ", "Each", "CSV, one", "A_long.csv", "1 file, 32 numbers", ["A_long.csv"]),
         ("N", "Each", "NPZ", "N.npz", "1 file, 32 numbers", ["N.npz"]),
         ("output", "All", "NPZ", "output.npz", "1 file, 16 numbers", ["output.npz"]),
     ],
@@ -164,7 +164,7 @@ def test_the_whole_experiment(show: Callable[..., ExportDialog], context: Contex
     assert planned.split()[0] == str(len(files(folder)))
     dialog.path.setText(str(folder.parent))
     dialog.path.setText(str(folder))
-    assert "Files of the same names in this folder are replaced." in dialog.plan.text()
+    assert f"{len(files(folder))} of these files are there already." in dialog.plan.text()
     assert read(folder / "experiment.json").name == "A: “test”?"
     # the next one is offered beside it, not in it
     assert context.settings.export_folder == out
@@ -211,7 +211,8 @@ def test_after_an_export_nothing_is_said_of_the_next_until_something_changes(
         assert dialog.plan.text() == ""
         change(dialog)
         assert not dialog.outcome.isVisible()
-        assert "N_head1.csv is replaced." in dialog.plan.text()
+        assert "N_head1.csv is there already." in dialog.plan.text()
+        (out / "N_head1.csv").unlink()
 
 
 def test_the_folder_of_the_open_session_comes_first(
@@ -450,3 +451,69 @@ def test_every_control_has_a_name(show: Callable[..., ExportDialog]) -> None:
 )
 def test_a_title_as_a_file_name(title: str, name: str) -> None:
     assert file_name_of(title) == name
+
+
+@pytest.mark.parametrize("what", ["N", "The whole"])
+def test_nothing_is_replaced_unasked(
+    show: Callable[..., ExportDialog], qtbot: QtBot, out: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = show()
+    pick(dialog.choices.what, what)
+    written = export(dialog, qtbot)
+    mine = written if written.is_file() else written / "experiment.json"
+    mine.write_text("mine")
+    dialog.export.click()
+    assert not dialog._exports.running
+    assert dialog.question.isVisible() and "there already. Replace" in dialog.question.text()
+    dialog.keep.click()
+    assert not dialog.question.isVisible() and not dialog.replace.isVisible()
+    assert mine.read_text() == "mine"
+    dialog.export.click()
+    with qtbot.waitSignal(dialog._exports.finished):
+        dialog.replace.click()
+    assert mine.read_text(encoding="utf-8") != "mine"
+    assert not dialog.question.isVisible()
+    dialog.export.click()
+    assert dialog.question.isVisible(), "an answer holds once"
+    pick(dialog.choices.form, "NPZ")
+    assert not dialog.question.isVisible(), "another choice, another question"
+
+
+def test_a_file_that_the_file_dialog_asked_about_is_replaced(
+    show: Callable[..., ExportDialog], qtbot: QtBot, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = show()
+    (out / "old.csv").write_text("old")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(out / "old.csv"), ""))
+    dialog.browse.click()
+    assert export(dialog, qtbot) == out / "old.csv"
+    assert (out / "old.csv").read_text(encoding="utf-8") != "old"
+
+
+def test_forms_of_one_stage_have_names_of_their_own(show: Callable[..., ExportDialog], qtbot: QtBot, out: Path) -> None:
+    dialog = show()
+    for form in ("CSV, as", "CSV, one", "NPZ"):
+        pick(dialog.choices.form, form)
+        export(dialog, qtbot)
+    assert files(out) == ["N_head1.csv", "N_head1.npz", "N_head1_long.csv"]
+
+
+def test_a_folder_is_called_as_the_open_file(
+    show: Callable[..., ExportDialog], context: Context, tmp_path: Path
+) -> None:
+    dialog = show()
+    context.document.saved(tmp_path / "mine.attn", context.document.session)
+    pick(dialog.choices.what, "The whole")
+    assert dialog.path.text() == str(tmp_path / "mine")
+
+
+def test_a_path_typed_before_the_first_result_keeps_its_folder(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None], tmp_path: Path
+) -> None:
+    dialog = ExportDialog(context, Exports(context.worker, context.feed))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    dialog.path.setText(str(tmp_path / "mine.csv"))
+    context.document.start()
+    wait_traced()
+    assert dialog.path.text() == str(tmp_path / "N_head1.csv")

@@ -98,4 +98,4 @@ def test_what_is_chosen_elsewhere_is_shown(switch: HeadSwitch, context: Context)
 
 def test_controls_are_named(switch: HeadSwitch) -> None:
     assert switch.choice.accessibleName() == "Head shown"
-    assert [button.accessibleName() for button in switch.findChildren(QToolButton)] == ["Previous Head", "Next Head"]
+    assert [button.accessibleName() for button in switch.findChildren(QToolButton)] == ["Previous head", "Next head"]

@@ -14,8 +14,9 @@ from attn_gui.model.masks import Causal
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.context import Context
+from attn_gui.views.figures import LARGE, figure
 from attn_gui.views.heatmap.colour_bar import described
-from attn_gui.views.heatmap.scale import LARGE, figure, scale_of
+from attn_gui.views.heatmap.scale import scale_of
 from tests.views.heatmaps import Pair, grabbed, is_one_of, place, random_experiment, reference
 
 

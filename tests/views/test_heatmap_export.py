@@ -185,3 +185,18 @@ def test_the_dialog_offers_scales_and_formats(qtbot: QtBot, context: Context) ->
     assert dialog.nameFilters() == filters()
     assert "/" not in Path(dialog.selectedFiles()[0]).name
     dialog.reject()
+
+
+def test_pictures_go_where_the_last_export_went(qtbot: QtBot, context: Context, tmp_path: Path) -> None:
+    pair = Pair(qtbot, context)
+    pair.show_experiment(random_experiment(3))
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    save(qtbot, pair, "N", folder / "one.png")
+    assert context.settings.export_folder == folder
+    pair.N.heatmap.outlet.ask_and_save()
+    dialog = pair.N.findChild(QFileDialog)
+    assert dialog is not None
+    assert Path(dialog.directory().absolutePath()) == folder
+    assert dialog.selectedFiles()[0].startswith(f"{folder}/{context.document.title}, ")
+    dialog.reject()

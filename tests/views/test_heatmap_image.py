@@ -147,7 +147,7 @@ def test_numbers_get_fewer_decimals_then_none_as_cells_shrink(qtbot: QtBot) -> N
     values = np.array([[0.12345, 0.98765], [0.5, 0.25]])
     assert fitting_style(values, 80, 40, 4).decimals == 4
     assert fitting_style(values, 34, 40, 4).decimals == 2
-    assert fitting_style(values, 12, 40, 4).decimals == 1
+    assert fitting_style(values, 14, 40, 4).decimals == 1
     assert fitting_style(values, 9, 40, 4) is None
     assert fitting_style(values, 80, 8, 4) is None
     assert fitting_style(values, 80, 40, 1).decimals == 1
@@ -179,8 +179,8 @@ def test_a_score_far_above_the_others_goes_without_its_decimals(qtbot: QtBot) ->
 
 
 def test_numbers_that_would_all_read_as_zero_are_left_out(qtbot: QtBot) -> None:
-    assert fitting_style(np.full((30, 30), 0.031), 12, 30, 4) is None
-    assert fitting_style(np.full((30, 30), 0.31), 12, 30, 4).text(0.31, 12) == ".3"
+    assert fitting_style(np.full((30, 30), 0.031), 14, 30, 4) is None
+    assert fitting_style(np.full((30, 30), 0.31), 14, 30, 4).text(0.31, 14) == ".3"
 
 
 @pytest.mark.usefixtures("qapp")

@@ -124,7 +124,9 @@ def test_painting_lies_on_top_of_another_mask(qtbot: QtBot, context: Context, pa
     assert int(pair.A.heatmap.pictures.latest.index[1, 5]) == 254
 
 
-def test_space_toggles_the_selected_cell(qtbot: QtBot, context: Context, pair: Pair) -> None:
+@pytest.mark.parametrize("painting", [True, False])
+def test_space_toggles_the_selected_cell(qtbot: QtBot, context: Context, pair: Pair, painting: bool) -> None:
+    context.selection.set_painting(painting)
     context.selection.set_cell(4, 1)
     pair.A.heatmap.plot.setFocus()
     qtbot.keyClick(pair.A.heatmap.plot, Qt.Key.Key_Space)
@@ -139,7 +141,6 @@ def test_without_painting_and_on_N_nothing_is_painted(qtbot: QtBot, context: Con
     qtbot.keyClick(pair.N.heatmap.plot, Qt.Key.Key_Space)
     context.selection.set_painting(False)
     qtbot.mouseClick(pair.A.heatmap.plot, LEFT, pos=place(pair.A.heatmap, 2, 3))
-    qtbot.keyClick(pair.A.heatmap.plot, Qt.Key.Key_Space)
     assert painted_cells(context) == {}
     assert context.document.undo_stack.count() == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.answers import RowSums
@@ -79,9 +80,19 @@ def test_what_decimals_would_hide_is_written_with_an_exponent(context: Context, 
 def test_a_masked_cell_tells_what_it_would_have_been(qtbot: QtBot, context: Context, pair: Pair) -> None:
     pair.show_experiment(karina(rule=Causal()))
     hover(qtbot, pair.A.heatmap, 1, 3)
-    qtbot.waitUntil(lambda: line(pair.A.heatmap) == "query is → key the: masked; without the mask 0.7071")
-    qtbot.waitUntil(lambda: line(pair.N.heatmap) == "query is → key the: 0, masked; its score without the mask 0.7071")
-    assert pair.A.heatmap.footer.line.sentence.short == "is → the: masked (else 0.7071)"
+    qtbot.waitUntil(lambda: line(pair.A.heatmap) == "query is → key the: masked; its score would be 0.7071")
+    qtbot.waitUntil(lambda: line(pair.N.heatmap) == "query is → key the: masked; its score would be 0.7071")
+    for width in range(400, 48, -4):
+        # parts are left out, none is put in other words
+        words = []
+        for heatmap in (pair.A.heatmap, pair.N.heatmap):
+            shown = heatmap.footer.line
+            shown.resize(width, shown.height())
+            words.append(shown.text())
+        assert words[0] == words[1]
+        assert QFontMetrics(shown.font()).horizontalAdvance(words[0]) <= width
+        rest = iter("query is → key the: masked; its score would be 0.7071")
+        assert all(letter in rest for letter in words[0])
     hover(qtbot, pair.A.heatmap, 3, 1)
     assert line(pair.A.heatmap) == "query the → key is: 0.7071"
 
@@ -250,3 +261,13 @@ def test_clicking_a_cell_selects_it_and_drops_the_picks(qtbot: QtBot, context: C
     assert (context.selection.query, context.selection.key) == (4, 2)
     assert context.selection.queries == frozenset()
     assert pair.N.heatmap.plot.hasFocus()
+
+
+@pytest.mark.parametrize("width", [520, 640, 800, 1000, 1400])
+def test_numbers_side_by_side_have_as_many_decimals(pair: Pair, width: int) -> None:
+    pair.resize(width, 440)
+    pair.show_experiment(random_experiment(5))
+    A, N = pair.A.heatmap.plot.numbers, pair.N.heatmap.plot.numbers
+    if A.style is not None and N.style is not None:
+        assert A.style.most == N.style.most
+        assert min(A.possible or 0, N.possible or 0) == A.style.most

@@ -63,7 +63,8 @@ def test_the_scale_is_shown_with_its_value_and_changes_by_steps_that_undo(
 ) -> None:
     panel.open()
     assert panel.scale_kind.value == "default"
-    assert panel.scale.text() == "0.7071067811865475"
+    assert panel.scale.text() == "0.707107"
+    assert panel.scale.toolTip() == "0.7071067811865475"
     assert not panel.scale.isEnabled()
     panel.scale_kind.button("one").click()
     assert scoring(context).scale == 1.0

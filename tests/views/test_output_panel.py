@@ -242,3 +242,18 @@ def test_an_experiment_of_other_size_is_taken_over(
     wait_traced()
     qtbot.waitUntil(lambda: shown(panel).shape == (3, 3))
     assert panel.table.currentIndex().row() == context.selection.query
+
+
+@pytest.mark.parametrize("width", range(152, 400, 31))
+def test_no_column_is_cut_at_the_edge(
+    panel: OutputPanel, context: Context, wait_traced: Callable[[], None], width: int
+) -> None:
+    X = np.random.default_rng(1).standard_normal((4, 9))
+    context.document.apply("wide", Experiment.from_tokens("abcd", X))
+    context.document.start()
+    wait_traced()
+    assert panel.table.model().columnCount() == 9
+    panel.resize(width, 400)
+    table = panel.table
+    each, room = table.columnWidth(0), table.viewport().width()
+    assert room % each < room // each, "what is left over is less than a pixel a column"

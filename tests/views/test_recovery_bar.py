@@ -187,7 +187,7 @@ def test_everything_has_a_name(show: Callable[[], RecoveryBar], profile: Path) -
     assert bar.accessibleName()
     assert bar.accessibleDescription() == bar.text.text()
     assert bar.later.accessibleName() == "Not now"
-    assert [b.text() for b in (bar.restore, bar.discard)] == ["&Restore", "&Discard"]
+    assert [b.text() for b in (bar.restore, bar.discard)] == ["Re&store", "Dis&card"]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,8 @@ def test_everything_has_a_name(show: Callable[[], RecoveryBar], profile: Path) -
         (datetime(2026, 7, 12, 21, 40), "21:40"),
         (datetime(2026, 7, 11, 9, 5), "11 July, 09:05"),
         (datetime(2025, 12, 31, 23, 59), "31 December 2025, 23:59"),
+        (None, "an unknown time"),
     ],
 )
-def test_when(time: datetime, text: str) -> None:
+def test_when(time: datetime | None, text: str) -> None:
     assert when(time, datetime(2026, 7, 12, 22, 0)) == text

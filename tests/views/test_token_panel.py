@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -16,18 +16,21 @@ from attn_gui.control.notices import Kind, Notice
 from attn_gui.model import edits, reshape
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Padding
+from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 from attn_gui.views import token_model
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import LONGEST
 from attn_gui.views.foot_scroll import FootScroll
 from attn_gui.views.header_editor import HeaderEditor
 from attn_gui.views.token_actions import GIVEN, TokenActions
 from attn_gui.views.token_panel import TokenPanel
 from attn_gui.views.token_table import TokenTable
 
+TOO_LONG = "expected a name of at most 10,000 characters, received one of"
 Keys, Modifier = Qt.Key, Qt.KeyboardModifier
 ALT, CONTROL, SHIFT, NONE = (
     Modifier.AltModifier,
@@ -384,8 +387,9 @@ def test_scroll_and_selection_survive_an_edit_far_away(table: TokenTable, contex
     table.scrollTo(table.tokens.index(205, 1))
     at, selected = table.verticalScrollBar().value(), table.selected
     assert at > 0
-    context.document.apply("edit", edits.set_cells(context.document.experiment, "tokens", 0, 0, 2.0))
-    undo(context)
+    before = context.document.experiment
+    context.document.apply("edit", edits.set_cells(before, "tokens", 0, 0, 2.0))
+    context.document.apply("back", before)
     assert (table.verticalScrollBar().value(), table.selected) == (at, selected)
 
 
@@ -694,3 +698,92 @@ def test_apply_needs_no_trace(panel: TokenPanel, context: Context, wait_traced: 
     wait_traced()
     assert context.feed.trace is not None
     assert context.feed.trace.stage("X")[0, 0] == 2
+
+
+def test_undo_and_redo_show_what_they_change(panel: TokenPanel, table: TokenTable, context: Context) -> None:
+    stack = context.document.undo_stack
+    context.document.apply("Set", edits.set_cells(context.document.experiment, "tokens", 3, 1, 5.0))
+    context.document.apply("Name", edits.rename_tokens(context.document.experiment, "tokens", [0], ["other"]))
+    table.go_to(4, 0)
+    stack.undo()
+    assert table.selected == [CellRange(0, 0, 0, 0)]
+    stack.undo()
+    assert table.selected == [CellRange(3, 2, 3, 2)]
+    assert context.selection.query == 3
+    table.go_to(0, 0)
+    stack.redo()
+    assert table.selected == [CellRange(3, 2, 3, 2)]
+
+
+def test_undo_scrolls_to_what_it_changes(panel: TokenPanel, table: TokenTable, context: Context) -> None:
+    many = Experiment.from_tokens([f"t{i}" for i in range(300)], np.zeros((300, 40)))
+    context.document.open(Session((NamedExperiment("many", many),)), None)
+    context.document.apply("Set", edits.set_cells(many, "tokens", 280, 38, 5.0))
+    table.go_to(0, 0)
+    context.document.undo_stack.undo()
+    place = table.visualRect(table.tokens.index(280, 39))
+    assert table.viewport().rect().contains(place.center())
+
+
+def test_undo_brings_the_table_that_it_changes_into_sight(panel: TokenPanel, context: Context) -> None:
+    context.document.apply("v", reshape.with_variant(context.document.experiment, Variant.CROSS))
+    context.document.apply("Set", edits.set_cells(context.document.experiment, "context", 1, 0, 5.0))
+    assert panel.side == "tokens"
+    context.document.undo_stack.undo()
+    assert panel.side == "context"
+    assert panel.table.selected == [CellRange(1, 1, 1, 1)]
+
+
+# names of any length
+
+
+@pytest.mark.parametrize("blank", [False, True])
+def test_a_very_long_name_takes_no_longer_than_a_short_one(
+    blank: bool, window_measured: list[int], table: TokenTable, context: Context
+) -> None:
+    name = " " * 10_000 if blank else "lorem " * 1_600
+    e = edits.rename_tokens(context.document.experiment, "tokens", [0, 1], [name, name])
+    context.document.apply("name", edits.rename_dimension(e, "tokens", 0, name))
+    table.grab()
+    assert 9 < max(window_measured) <= LONGEST
+
+
+@pytest.fixture
+def window_measured(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How long the texts were that a table or a strip of labels had measured."""
+    lengths: list[int] = [0]
+    measure, elide = QFontMetrics.horizontalAdvance, QFontMetrics.elidedText
+
+    def measured(metrics: QFontMetrics, text: str, *more: object) -> int:
+        lengths.append(len(text))
+        return measure(metrics, text, *more)
+
+    def elided(metrics: QFontMetrics, text: str, *more: object) -> str:
+        lengths.append(len(text))
+        return elide(metrics, text, *more)
+
+    monkeypatch.setattr(QFontMetrics, "horizontalAdvance", measured)
+    monkeypatch.setattr(QFontMetrics, "elidedText", elided)
+    return lengths
+
+
+def test_a_name_that_is_too_long_is_refused_at_its_place(table: TokenTable, context: Context, qtbot: QtBot) -> None:
+    before = context.document.experiment
+    table.go_to(1, 0)
+    QGuiApplication.clipboard().setText("x" * 1_000_000)
+    table.blocks.paste()
+    assert table.reason.text() == f"token 2: {TOO_LONG} 1,000,000"
+    table.rename_dimension(2)
+    editor = table.horizontalHeader().findChild(HeaderEditor)
+    assert editor is not None
+    editor.setText("x" * 20_000)
+    qtbot.keyClick(editor, Keys.Key_Return)
+    assert table.reason.text() == f"dimension 2: {TOO_LONG} 20,000"
+    # what was typed is not lost
+    assert editor.isVisible()
+    assert len(editor.text()) == 20_000
+    assert context.document.experiment is before
+    editor.setText("short")
+    qtbot.keyClick(editor, Keys.Key_Return)
+    assert not table.reason.isVisible()
+    assert context.document.experiment.tokens.dimensions[1] == "short"

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations, product
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
-from attn_gui.model.masks import Causal, Padding, SlidingWindow
+from attn_gui.model.masks import RULES, Causal, Padding, SlidingWindow
+from attn_gui.model.reshape import with_variant
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
+from attn_gui.views.more_menu import MorePanel
 from attn_gui.views.top_bar import Dropdown, TopBar
+
+CONTROLS = (QAbstractButton, QComboBox, QLabel, QSpinBox)
 
 
 @pytest.fixture
@@ -61,8 +67,60 @@ def test_head_counts_that_do_not_divide_are_there_but_disabled_with_the_reason(b
     assert context.document.experiment.d_k == 2
 
 
-def test_a_single_head_variant_says_why_it_has_one_head(bar: TopBar) -> None:
-    assert "choose a multi-head variant" in bar.heads.itemText(1)
+def test_a_single_head_variant_says_once_why_it_has_one_head(bar: TopBar, context: Context) -> None:
+    context.document.apply_named("one head", examples.load("animal_one_head"))
+    texts = [bar.heads.itemText(k) for k in range(bar.heads.count())]
+    reason = "Self-attention has one head: choose a multi-head variant"
+    assert texts == ["1", reason, *(str(count) for count in range(2, 13))]
+    enabled = [bool(bar.heads.model().index(k, 0).flags() & Qt.ItemFlag.ItemIsEnabled) for k in range(len(texts))]
+    assert enabled == [True] + [False] * 12
+    assert bar.heads.currentText() == "1"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_nothing_overlaps_at_any_width_the_window_allows(context: Context, qtbot: QtBot, theme: str) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    bar = TopBar(context, examples.names(), window)
+    more = MorePanel(context)
+    bar.row.addWidget(more.button)
+    context.settings.theme = theme
+    e = context.document.experiment
+    for variant, rule, painted in product(Variant, RULES, (False, True)):
+        made = replace(with_variant(e, variant), rule=rule())
+        if painted:
+            made = replace(made, painted=made.painted.with_cells([(1, 1)], False))
+        context.document.apply("next", made)
+        for width in (936, 1256, 1896):
+            window.resize(width, 200)
+            window.show()
+            for _ in range(2):
+                bar.setGeometry(0, 0, width, bar.sizeHint().height())
+                QApplication.processEvents()
+            assert_apart(bar)
+
+
+def assert_apart(bar: TopBar) -> None:
+    shown = [w for w in bar.findChildren(QWidget) if w.isVisible() and isinstance(w, CONTROLS)]
+    shown = [w for w in shown if not isinstance(w.parent(), CONTROLS)]
+    places = {w: QRect(w.mapTo(bar, QPoint(0, 0)), w.size()) for w in shown}
+    for w, place in places.items():
+        assert bar.rect().contains(place), (w, place)
+        if isinstance(w, QComboBox) and w is not bar.example:
+            assert w.width() >= w.sizeHint().width(), f"{w.currentText()} is cut"
+    for one, other in combinations(places, 2):
+        assert not places[one].intersects(places[other]), (one, other)
+
+
+def test_escape_ends_painting(bar: TopBar, context: Context, qtbot: QtBot) -> None:
+    bar.activateWindow()
+    bar.setFocus()
+    qtbot.waitUntil(bar.isActiveWindow)
+    context.selection.set_painting(True)
+    assert bar.masking.paint.isChecked()
+    qtbot.keyClick(bar, Qt.Key.Key_Escape)
+    assert not context.selection.painting
+    assert not bar.masking.paint.isChecked()
 
 
 def test_masks_are_chosen_with_their_parameters(bar: TopBar, context: Context) -> None:

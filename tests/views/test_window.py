@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,8 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QHeaderView,
+    QLabel,
+    QMenu,
     QMessageBox,
 )
 from pytestqt.qtbot import QtBot
@@ -30,6 +34,7 @@ from attn_gui.files import session as session_files
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
+from attn_gui.views.status import Status
 from tests.views.window_helpers import cell_rect, close_colours, drawn_colours, expected_colours, settle, type_in
 
 
@@ -43,7 +48,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     qtbot.waitExposed(made)
     settle(qtbot, made)
     yield made
-    made.context.document.undo_stack.setClean()
+    made.context.document.open(made.context.document.session, None)
     made.close()
     made.context.worker.close()
     made.deleteLater()
@@ -299,3 +304,130 @@ def test_a_device_of_last_time_that_is_gone_is_told_and_the_cpu_computes(qtbot: 
     window.context.worker.close()
     window.deleteLater()
     QApplication.processEvents()
+
+
+BUTTONS = QMessageBox.StandardButton
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *answers: QMessageBox.StandardButton) -> list[str]:
+    """Answers the next questions; the list tells what was asked."""
+    asked: list[str] = []
+    given = iter(answers)
+
+    def ask(box: QMessageBox) -> QMessageBox.StandardButton:
+        asked.append(box.text())
+        return next(given)
+
+    monkeypatch.setattr(QMessageBox, "exec", ask)
+    return asked
+
+
+@pytest.mark.parametrize("answer", [BUTTONS.Save, BUTTONS.Discard, BUTTONS.Cancel])
+def test_what_was_unsaved_before_an_example_is_asked_about_by_its_own_name(
+    window: MainWindow,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: QMessageBox.StandardButton,
+) -> None:
+    mine = tmp_path / "mine.attn"
+    assert window.services.storage.save_and_wait(mine)
+    type_in(qtbot, window.formula.tokens.table, 0, 1, "7")
+    window.open_example("translation")
+    assert not window.isWindowModified()
+    asked = answering(monkeypatch, answer)
+    window.new_session()
+    assert asked == ["Save the changes to “mine.attn”?"]
+    written = session_files.load(mine).experiment.tokens.embeddings[0, 0]
+    assert written == (7 if answer == BUTTONS.Save else 1)
+    went_on = window.context.document.session.named.name == "Karina"
+    assert went_on == (answer != BUTTONS.Cancel)
+
+
+def test_every_unsaved_document_is_asked_about(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    type_in(qtbot, window.formula.tokens.table, 0, 1, "7")
+    window.open_example("translation")
+    type_in(qtbot, window.formula.tokens.table, 0, 1, "8")
+    asked = answering(monkeypatch, BUTTONS.Discard, BUTTONS.Cancel)
+    window.new_session()
+    assert asked == [f"Save the changes to “{examples.load(name).name}”?" for name in ("karina", "translation")]
+    assert window.context.document.experiment.tokens.embeddings[0, 0] == 8
+
+
+def test_an_untouched_example_is_never_modified(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = answering(monkeypatch)
+    document = window.context.document
+    window.new_session()
+    window.open_example("translation")
+    window.open_example("cat")
+    for move in (document.undo_stack.undo, document.undo_stack.undo, document.undo_stack.redo):
+        move()
+        assert not window.isWindowModified()
+    window.new_session()
+    assert asked == []
+
+
+def test_an_error_goes_once_the_person_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    status = window.statusBar().findChild(Status)
+    assert status is not None
+    with qtbot.waitSignal(window.services.storage.failed):
+        window.services.storage.open(tmp_path / "n.png")
+    assert "n.png was not opened" in status.notice.text()
+    window.new_session()
+    assert status.notice.text() == ""
+    window.context.notices.error("Scores was not saved", "A picture")
+    assert window.services.storage.save_and_wait(tmp_path / "mine.attn")
+    assert status.notice.text() == "Saved mine.attn"
+
+
+def test_the_note_of_an_example_goes_with_its_numbers(window: MainWindow, qtbot: QtBot) -> None:
+    note = window.sentence.note
+    before = note.accessibleName()
+    type_in(qtbot, window.formula.tokens.table, 2, 1, "7")
+    assert note.accessibleName() == f"Of the example as shipped: {before}"
+    window.context.document.undo_stack.undo()
+    assert note.accessibleName() == before
+
+
+def test_copying_is_in_the_menu_for_a_heatmap_too(window: MainWindow, qtbot: QtBot) -> None:
+    copy = next(a for a in window.formula.tokens.edit_actions.actions() if a is not None and a.text() == "&Copy")
+    window.context.selection.set_cell(0, 0)
+    window.activateWindow()
+    window.formula.weights.heatmap.plot.setFocus()
+    qtbot.waitUntil(copy.isEnabled)
+    QApplication.clipboard().setText("")
+    copy.trigger()
+    qtbot.waitUntil(lambda: QApplication.clipboard().text() != "")
+    trace = window.context.feed.trace
+    assert trace is not None
+    assert np.float32(QApplication.clipboard().text()) == trace.stage("N", 0)[0, 0]
+
+
+def mnemonic(text: str) -> str:
+    found = re.search("&(.)", text.replace("&&", ""))
+    return found.group(1).lower() if found else ""
+
+
+def test_no_two_things_in_sight_answer_to_one_letter(window: MainWindow) -> None:
+    window.recovery_bar.show()
+    for dock in window.docks:
+        dock.show()
+    QApplication.processEvents()
+    texts = [action.text() for action in window.menuBar().actions()]
+    labels = [w for w in window.findChildren(QLabel) if w.buddy() is not None]
+    texts += [w.text() for w in (*labels, *window.findChildren(QAbstractButton)) if w.window() is window]
+    letters = Counter(mnemonic(text) for text in texts if mnemonic(text))
+    assert {"f", "m", "s"} <= letters.keys(), "menus, labels and buttons are among them"
+    assert [text for text in texts if letters[mnemonic(text)] > 1] == []
+
+
+def test_no_two_entries_of_a_menu_answer_to_one_letter(window: MainWindow) -> None:
+    menus = [action.menu() for action in window.menuBar().actions()]
+    while menus:
+        menu = menus.pop()
+        assert isinstance(menu, QMenu)
+        menus += [action.menu() for action in menu.actions() if action.menu() is not None]
+        letters = Counter(mnemonic(action.text()) for action in menu.actions() if mnemonic(action.text()))
+        assert max(letters.values(), default=1) == 1, (menu.title(), letters)

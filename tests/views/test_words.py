@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
@@ -20,7 +19,7 @@ from attn_gui.model.masks import Causal
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.views.context import Context
-from attn_gui.views.figures import common_decimals, percent, shown
+from attn_gui.views.figures import common_decimals, percentages, shown
 from attn_gui.views.sentence_bar import SentenceBar
 from attn_gui.views.status import Status
 from attn_gui.views.why_line import WhyLine
@@ -67,7 +66,7 @@ def test_the_sentence_leaves_out_masked_keys_and_sums_up_many(
     wait_traced()
     qtbot.waitUntil(lambda: "In head 1, “it” looks at animal" in bar.sentence.accessibleName())
     spoken = bar.sentence.accessibleName()
-    assert re.search(r"3 others \d+%\.$", spoken)
+    assert re.search(r"3 others 4\.5%\.$", spoken)
     assert "the (1) " in spoken and "the (5) " in spoken, "names that occur twice have their place behind them"
     assert "“didn't” " in spoken, "what is no plain word stands in quotes"
 
@@ -172,6 +171,41 @@ def test_common_decimals_are_enough_and_not_more(numbers: list[int], places: int
     assert found == 1 or not np.array_equal(values.round(found - 1), values.round(6))
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0, "0%"), (1e-9, "<1%"), (0.0049, "<1%"), (0.5, "50%"), (1.0, "100%")])
-def test_percent_never_hides_a_weight(value: float, text: str) -> None:
-    assert percent(value) == text
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9).filter(lambda parts: sum(parts) > 0.01))
+def test_percentages_of_a_whole_add_up_to_about_100_and_equal_parts_are_alike(parts: list[float]) -> None:
+    shares = [part / math.fsum(parts) for part in parts]
+    told = percentages(shares)
+    numbers = [0.0 if text.startswith("<") else float(text.rstrip("%")) for text in told]
+    assert abs(sum(numbers) - 100) <= 1.5
+    for share, text, number in zip(shares, told, numbers, strict=True):
+        assert abs(number - share * 100) <= 0.5 + 1e-9
+        assert (text in ("0%", "0.0%")) == (share == 0), "what is not zero is never written as 0%"
+        assert all(other == text for at, other in zip(shares, told, strict=True) if at == share)
+
+
+def test_many_small_parts_do_not_seem_to_be_more_than_the_whole() -> None:
+    assert percentages([0.11, 0.2225, 0.2225, 0.2225, 0.2225]) == ["11%", "22%", "22%", "22%", "22%"]
+    assert percentages([0.82, 0.04, *[0.0155] * 6, 0.047]) == ["82.0%", "4.0%", *["1.6%"] * 6, "4.7%"]
+
+
+def test_percentages_of_a_part_add_up_to_the_part() -> None:
+    assert percentages([0.25, 0.125]) == ["25%", "12%"]
+    assert percentages([0.0]) == ["0%"]
+
+
+def test_why_tells_very_small_numbers_as_the_read_out_does_and_zero_in_one_way(
+    context: Context, qtbot: QtBot, wait_traced: Callable[[], None]
+) -> None:
+    why = WhyLine(context)
+    qtbot.addWidget(why)
+    e = set_cells(context.document.experiment, "tokens", 1, [0, 1], [0.0, 4.0])
+    context.document.apply("large", set_cells(e, "tokens", 0, [0, 1], [1.5, 0.0]))
+    context.selection.set_cell(1, 0)
+    start(context, wait_traced)
+    qtbot.waitUntil(lambda: "karina" in plain(why.line.text()))
+    text = plain(why.line.text())
+    weight = re.search(r"Why (\S+)\?", text)
+    assert weight is not None and text.endswith(f"= {weight[1]}")
+    assert "e−" in weight[1]
+    zeros = re.findall(r"(?<![\d.])[0.]+(?![\d.e])", text)
+    assert set(zeros) <= {"0", "."} and "0" in zeros

@@ -13,6 +13,7 @@ from attn_gui.files.layout import Layout
 from attn_gui.model.picture import Picture
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.colour_bar import ColourBar
 from attn_gui.views.heatmap.image import index_to_qimage
@@ -20,6 +21,7 @@ from attn_gui.views.heatmap.labels import stride, token_text
 from attn_gui.views.heatmap.numbers_item import fitting_style, inks
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
+from attn_gui.views.painting import guarded
 
 # the largest cell, and what labels need
 CELL_WIDTH, CELL_HEIGHT = 72, 28
@@ -103,9 +105,10 @@ class ArrayPicture(QWidget):
         height, width = picture.values.shape
         i, j = row * height // len(self._layout.rows), column * width // len(self._layout.columns)
         value = shown(float(picture.values[i, j]), max(6, self._context.settings.decimals))
-        where = f"{token_text(self._layout.rows[row])}, {self._layout.columns[column]}"
+        where = f"{token_text(self._layout.rows[row])}, {beginning(self._layout.columns[column])}"
         return f"{where}: {value}" if picture.exact else f"near {where}, the largest of several: {value}"
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         place = self.place()
         if place is None:
@@ -133,7 +136,9 @@ class ArrayPicture(QWidget):
             room = QRectF(place.image.left() + column * place.cell_width, 0, place.cell_width * step, HEADER)
             if step > 1 and room.right() > self.width():
                 continue
-            text = metrics.elidedText(self._layout.columns[column], Qt.TextElideMode.ElideRight, int(room.width()))
+            text = metrics.elidedText(
+                beginning(self._layout.columns[column]), Qt.TextElideMode.ElideRight, int(room.width())
+            )
             side = Qt.AlignmentFlag.AlignHCenter if step == 1 else Qt.AlignmentFlag.AlignLeft
             painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, text)
 

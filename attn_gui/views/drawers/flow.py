@@ -62,7 +62,8 @@ class Flow(QLayout):
 
     def _size(self, item: QLayoutItem, width: int) -> QSize:
         size = item.sizeHint()
-        return QSize(max(item.minimumSize().width(), min(size.width(), width)), size.height())
+        taken = max(item.minimumSize().width(), min(size.width(), width))
+        return QSize(taken, item.heightForWidth(taken) if item.hasHeightForWidth() else size.height())
 
     def _lines(self, width: int) -> list[tuple[list[QLayoutItem], int]]:
         """The items of each line and its height."""

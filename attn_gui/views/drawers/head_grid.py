@@ -12,12 +12,14 @@ from attn_gui.views.drawers.heads_model import HeadsModel, Thumbnail
 from attn_gui.views.heatmap.hatch import hatching, line_colours, spacing
 from attn_gui.views.heatmap.image import index_to_qimage
 from attn_gui.views.look import Look, number_font
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import Theme
 
 SIDE = 96
 MARGIN = 8
 CAPTION = 20
 TILE = QSize(SIDE + 2 * MARGIN, SIDE + CAPTION + 2 * MARGIN)
+GRID = TILE + QSize(4, 4)
 # the thin side of a picture of many more keys than queries, or the other way round
 LEAST_SIDE = 8
 
@@ -38,7 +40,7 @@ class HeadGrid(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setMovement(QListView.Movement.Static)
         self.setUniformItemSizes(True)
-        self.setGridSize(TILE + QSize(4, 4))
+        self.setGridSize(GRID)
         self.setSelectionMode(QListView.SelectionMode.NoSelection)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.verticalScrollBar().setSingleStep(24)
@@ -49,6 +51,11 @@ class HeadGrid(QListView):
         self.verticalScrollBar().valueChanged.connect(self.sight_changed)
         model.modelReset.connect(self.sight_changed)
         look.changed.connect(self.viewport().update)
+
+    def height_for(self, width: int) -> int:
+        """Pixels for every tile where the grid is ``width`` wide."""
+        across = max(1, width // GRID.width())
+        return -(-self._heads.rowCount() // across) * GRID.height()
 
     def in_sight(self) -> list[Head]:
         """The heads whose pictures are in sight, and those one row further on either side."""
@@ -87,6 +94,7 @@ class HeadDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return TILE
 
+    @guarded
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -94,7 +102,6 @@ class HeadDelegate(QStyledItemDelegate):
         head = self._model.head(index.row())
         state, whole = option.state, QRect(option.rect.topLeft(), TILE)
         opened = self._model.is_open(head)
-        painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QRectF(whole).adjusted(1, 1, -1, -1)
         if opened or state & QStyle.StateFlag.State_MouseOver:
@@ -108,7 +115,6 @@ class HeadDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_picture(painter, head, QRect(whole.left() + MARGIN, whole.top() + MARGIN, SIDE, SIDE))
         self._paint_caption(painter, head, opened, whole.adjusted(MARGIN, MARGIN + SIDE, -MARGIN, -MARGIN + 4))
-        painter.restore()
 
     def _paint_picture(self, painter: QPainter, head: Head, place: QRect) -> None:
         theme = self._look.theme

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from attn_gui.model import view_choices
 from attn_gui.model.asks import Ask, PictureAsk
@@ -17,9 +17,8 @@ from attn_gui.model.session import Session
 from attn_gui.model.trace import Head, Trace
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
-from attn_gui.views.drawers.drawer import Drawer, EmptyState
-from attn_gui.views.drawers.flow import Flow
-from attn_gui.views.drawers.head_grid import SIDE, HeadGrid
+from attn_gui.views.drawers.drawer import Drawer
+from attn_gui.views.drawers.head_grid import GRID, SIDE, HeadGrid
 from attn_gui.views.drawers.heads_model import HeadsModel
 from attn_gui.views.drawers.segments import Segments
 
@@ -34,6 +33,7 @@ class HeadsDrawer(Drawer):
     """A grid of all heads and their mean; the one that is opened is shown in the heatmaps."""
 
     title = "Heads"
+    row_height = GRID.height()
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
@@ -42,21 +42,9 @@ class HeadsDrawer(Drawer):
         self.scale.setObjectName("muted")
         self._model = HeadsModel(self)
         self.grid = HeadGrid(context.look, self._model)
-        self.empty = EmptyState()
         self.more_heads = QPushButton()
         self.empty.add_button(self.more_heads)
-        top = Flow()
-        top.addWidget(self.stage)
-        top.addWidget(self.scale)
-        filled = QWidget()
-        column = QVBoxLayout(filled)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self.grid, 1)
-        self._pages = QStackedLayout(self)
-        self._pages.addWidget(filled)
-        self._pages.addWidget(self.empty)
+        self.fill(self.stage, self.scale, body=self.grid)
         self.stage.chosen.connect(self._choose_stage)
         self.grid.opened.connect(context.selection.set_head)
         self.grid.sight_changed.connect(self._ask)
@@ -79,10 +67,13 @@ class HeadsDrawer(Drawer):
         self._model.set_open(self.context.selection.head)
         if e.heads == 1:
             self._show_empty(e)
-        self._pages.setCurrentIndex(1 if e.heads == 1 else 0)
+        self.show_empty(e.heads == 1)
         if not self.grid.currentIndex().isValid():
             self._on_head(self.context.selection.head)
         self._ask()
+
+    def body_height(self, width: int) -> int:
+        return self.grid.height_for(width)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -7,13 +7,16 @@ from dataclasses import replace
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from attn_gui.views.bands import Bands
+from attn_gui.views.bands import HEADER, Bands
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.gate import Gate
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.heatmap import Heatmap
 
 FOOTER_HEIGHT = 32
+SPACING = 4
+# pixels above and below the rows
+CHROME = HEADER + SPACING + FOOTER_HEIGHT
 
 
 class StageHeatmap(QWidget):
@@ -37,7 +40,7 @@ class StageHeatmap(QWidget):
         self.heatmap.footer.setFixedHeight(FOOTER_HEIGHT)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(SPACING)
         column.addWidget(self.heatmap, 1)
         column.addWidget(self.heatmap.footer)
 

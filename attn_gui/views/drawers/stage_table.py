@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.views.bands import TABLE_ROW
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.drawers.stage_model import StageModel
 from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.spreadsheet import SpreadsheetView
@@ -34,7 +35,7 @@ class StageTable(SpreadsheetView):
         metrics = self.fontMetrics()
         name = max(self._numbers.column_labels, key=len, default="")
         widest = max(
-            min(metrics.horizontalAdvance(name), WIDEST_NAME),
+            min(metrics.horizontalAdvance(beginning(name)), WIDEST_NAME),
             *(metrics.horizontalAdvance(text) for text in self._numbers.figures.widest),
         )
         self.horizontalHeader().setDefaultSectionSize(max(NARROWEST_COLUMN, widest + SPACE))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QLabel, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from attn_gui.files.layout import layout, stages_of
+from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
 from attn_gui.model.answers import StageValues
 from attn_gui.model.asks import Ask, PictureAsk, StageAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
+from attn_gui.model.stage_shape import stage_shape, stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 from attn_gui.views.bands import Bands
 from attn_gui.views.context import Context
-from attn_gui.views.drawers.array_picture import ArrayPicture
-from attn_gui.views.drawers.drawer import Drawer, EmptyState
-from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.drawers.array_picture import CELL_HEIGHT, ArrayPicture
+from attn_gui.views.drawers.drawer import Drawer, table_height
 from attn_gui.views.drawers.segments import Segments
-from attn_gui.views.drawers.stage_heatmap import StageHeatmap
+from attn_gui.views.drawers.stage_heatmap import CHROME, StageHeatmap
 from attn_gui.views.drawers.stage_model import StageModel
 from attn_gui.views.drawers.stage_table import StageTable
 from attn_gui.views.drawers.stage_text import told
@@ -45,8 +45,7 @@ class StagesDrawer(Drawer):
         self.model = StageModel(context, self)
         self.table = StageTable(context, self.model)
         self.picture = ArrayPicture(context)
-        self.waiting = EmptyState()
-        self.waiting.say("Starting torch", "The stages fill in as soon as it is there.")
+        self.empty.say("Starting torch", "The stages fill in as soon as it is there.")
         pictured = QWidget()
         column = QVBoxLayout(pictured)
         column.setContentsMargins(0, 0, 0, 0)
@@ -58,18 +57,7 @@ class StagesDrawer(Drawer):
         self._pictured = pictured
         self._bands, self._columns = Bands(self), Columns(self)
         self.heatmaps: dict[str, StageHeatmap] = {}
-        top = Flow()
-        for part in (self.stage, self.form, self.told):
-            top.addWidget(part)
-        filled = QWidget()
-        column = QVBoxLayout(filled)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self._bodies, 1)
-        self._pages = QStackedLayout(self)
-        self._pages.addWidget(filled)
-        self._pages.addWidget(self.waiting)
+        self.fill(self.stage, self.form, self.told, body=self._bodies)
         self.stage.chosen.connect(self.show_stage)
         self.form.chosen.connect(self._choose_form)
         self.picture.resized.connect(self._ask)
@@ -92,9 +80,15 @@ class StagesDrawer(Drawer):
         self.form.show_value(form)
         self._bands.set_count(e.n_q)
         self._bodies.setCurrentWidget(self._body(self._name(e)) if form == "heatmap" else self.table)
-        self._pages.setCurrentIndex(0 if self.context.feed.trace is not None else 1)
+        self.show_empty(self.context.feed.trace is None)
         self._tell()
         self._ask()
+
+    def body_height(self, width: int) -> int:
+        if self._bodies.currentWidget() is self.table:
+            return table_height(self.table, width)
+        e = self.context.document.experiment
+        return CHROME + CELL_HEIGHT * stage_shape(e, self._name(e))[0]
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -139,7 +133,7 @@ class StagesDrawer(Drawer):
 
     def _on_traced(self, trace: Trace) -> None:
         if self.isVisible():
-            self._pages.setCurrentIndex(0)
+            self.show_empty(False)
             self._tell()
 
     def _on_answered(self, slot: str, answer: object) -> None:
@@ -150,6 +144,7 @@ class StagesDrawer(Drawer):
         if isinstance(answer, StageValues):
             name = answer.ask.stage
             self.model.show_stage(name, answer.values, layout(e, name), e.precision)
+            self.updateGeometry()
             self.table.setAccessibleName(f"{name}, {STAGES[name].what}")
         elif isinstance(answer, Picture):
             self.picture.show_picture(answer, layout(e, answer.request.stage))

@@ -20,7 +20,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 class WeightsControls(QWidget):
-    """One row under the table. Each change is one undo step; turning a size up and down is one in all."""
+    """Fields side by side. Each change is one undo step; turning a size up and down is one in all."""
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from attn_gui.model import view_choices
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import Session
+from attn_gui.views.cell_ranges import CellRange
+from attn_gui.views.changed_block import changed_numbers
 from attn_gui.views.context import Context
-from attn_gui.views.drawers.drawer import Drawer, EmptyState
-from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.drawers.drawer import Drawer, table_height
 from attn_gui.views.drawers.segments import Segments
 from attn_gui.views.drawers.weights_controls import WeightsControls
 from attn_gui.views.drawers.weights_model import WeightsModel
@@ -20,7 +21,7 @@ from attn_gui.views.drawers.weights_view import WeightsView
 class WeightsDrawer(Drawer):
     """A tab for each matrix and bias; of several heads, one head's part or all of it."""
 
-    title = "Weights"
+    title = "Projections"
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
@@ -31,34 +32,21 @@ class WeightsDrawer(Drawer):
         self.model = WeightsModel(context, self)
         self.table = WeightsView(context, self.model)
         self.controls = WeightsControls(context)
-        self.empty = EmptyState()
         self.empty.say(
-            "No weights",
+            "No projections",
             "Q, K and V were given as they are, so nothing is projected. See them in the Stages drawer, "
             "or choose an example to start from tokens and weights.",
         )
-        top = Flow()
-        for part in (self.matrix, self.extent, self.told):
-            top.addWidget(part)
-        filled = QWidget()
-        column = QVBoxLayout(filled)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(8)
-        column.addLayout(top)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.controls)
-        self._pages = QStackedLayout(self)
-        self._pages.addWidget(filled)
-        self._pages.addWidget(self.empty)
+        self.fill(self.matrix, self.extent, self.told, self.controls, body=self.table)
         self.matrix.chosen.connect(self._choose_matrix)
         self.extent.chosen.connect(self._choose_extent)
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
         context.document.changed.connect(self._on_changed)
+        context.document.revisited.connect(self._reveal)
         self.refresh()
 
     def refresh(self) -> None:
         e = self.context.document.experiment
-        self._pages.setCurrentIndex(1 if e.weights is None else 0)
         self._show_matrices(present(e))
         self._show_extent(e)
         if e.weights is not None:
@@ -70,9 +58,35 @@ class WeightsDrawer(Drawer):
         else:
             self.model.show_part(None)
         self.controls.refresh()
+        self.show_empty(e.weights is None)
+
+    def body_height(self, width: int) -> int:
+        return table_height(self.table, width)
 
     def _on_changed(self, before: Session, after: Session) -> None:
         self._refresh_if_visible()
+
+    def _reveal(self, before: Session, after: Session) -> None:
+        """Show what an undo or a redo changed, unless that would lose what is being typed."""
+        old, new = before.experiment.weights, after.experiment.weights
+        if not self.isVisible() or self.table.held or old is None or new is None:
+            return
+        blocks = {name: changed_numbers(old.get(name), new.get(name)) for name in self.matrix.values}
+        changed = [name for name, block in blocks.items() if block is not None]
+        if not changed:
+            return
+        name = self.matrix.value if self.matrix.value in changed else changed[0]
+        block, part = blocks[name], WeightsPart(after.experiment, name, self._head(after.experiment))
+        if block is None:
+            return
+        inside = block.top in part.rows and block.bottom in part.rows
+        if not (inside and block.left in part.columns and block.right in part.columns):
+            self.context.document.keep_view(weights_whole=True)
+            part = WeightsPart(after.experiment, name)
+        self._choose_matrix(name)
+        top, left = part.rows.start, part.columns.start
+        self.table.select_block(CellRange(block.top - top, block.left - left, block.bottom - top, block.right - left))
+        self.table.scrollTo(self.table.currentIndex())
 
     def _refresh_if_visible(self) -> None:
         if self.isVisible():

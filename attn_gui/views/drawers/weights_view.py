@@ -11,6 +11,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.drawers.weights_model import WeightsModel
 from attn_gui.views.grid import Index
 from attn_gui.views.number_delegate import SPACE
+from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 NARROWEST_COLUMN = 64
@@ -25,7 +26,7 @@ class WeightsView(SpreadsheetView):
         super().__init__(context, parent)
         self._weights = model
         self.setModel(model)
-        self.setAccessibleName("Weights")
+        self.setAccessibleName("Projections")
         self.setFrameShape(QFrame.Shape.NoFrame)
         for header, size in ((self.horizontalHeader(), NARROWEST_COLUMN), (self.verticalHeader(), TABLE_ROW)):
             header.setDefaultSectionSize(size)
@@ -38,10 +39,12 @@ class WeightsView(SpreadsheetView):
 
     def backdrop(self, index: Index) -> QColor | None:
         bound, value = self._weights.bound, self._weights.value(index)
-        if bound == 0 or value == 0 or abs(value) > bound:
+        # a number that is none is not between the bounds either
+        if bound == 0 or value == 0 or not -bound <= value <= bound:
             return None
         return self._tints[round((value / bound + 1) / 2 * LAST_COLOUR)]
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         part = self._weights.part

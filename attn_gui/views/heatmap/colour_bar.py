@@ -12,6 +12,7 @@ from attn_gui.views.heatmap.hatch import hatch_pen, line_colours, lines_in
 from attn_gui.views.heatmap.image import index_to_qimage
 from attn_gui.views.heatmap.scale import Scale
 from attn_gui.views.look import Look, number_font
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable, Theme
 
 GAP = 6
@@ -54,6 +55,7 @@ class ColourBar(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(NARROWEST_BAR, 16)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._scale is not None and self._table is not None:
             painter = QPainter(self)

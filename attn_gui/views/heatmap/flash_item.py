@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.picture import MASKED, Picture
 from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import Theme
 
 LARGEST = 64
@@ -93,6 +94,7 @@ class FlashItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return self._place
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         painter.setOpacity(STRENGTH * self._step / STEPS)
         painter.drawImage(self._place, self._image)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from attn_gui.views.bands import HEADER
 from attn_gui.views.look import Look, number_font
+from attn_gui.views.painting import guarded
 
 FRAME = 2
 KEYS, QUERIES = "key →", "query ↓"
@@ -28,6 +29,7 @@ class FocusFrame(QWidget):
         inner = self.rect().adjusted(FRAME, FRAME, -FRAME, -FRAME)
         self.setMask(QRegion(self.rect()).subtracted(QRegion(inner)))
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         QPainter(self).fillRect(self.rect(), self._look.theme.colour("accent"))
 
@@ -40,6 +42,7 @@ class Corner(QWidget):
         self._look = look
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self._look.theme.colour("muted"))

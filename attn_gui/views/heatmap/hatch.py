@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.picture import MASKED, NON_FINITE
 from attn_gui.views.heatmap.image import Indices
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import Theme
 
 WIDEST = 8
@@ -105,6 +106,7 @@ class HatchItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return self._place
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         if self._pixels is None:
             return

@@ -86,7 +86,7 @@ class Heatmap(QWidget):
             context.document,
             context.selection,
             self.picker,
-            paintable=lambda: self.paintable,
+            maskable=lambda: self.maskable,
             open_table=lambda: self.show_table(True),
         )
         self.choices = Choices(context.document, self.pictures, slot)
@@ -112,7 +112,12 @@ class Heatmap(QWidget):
     @property
     def paintable(self) -> bool:
         """Whether a press paints the mask instead of selecting."""
-        return self.context.selection.painting and self.pictures.stage == "A_masked"
+        return self.context.selection.painting and self.maskable
+
+    @property
+    def maskable(self) -> bool:
+        """Whether the mask is shown here, so that Space masks the selected cell or allows it again."""
+        return self.pictures.stage == "A_masked"
 
     @property
     def shows_table(self) -> bool:

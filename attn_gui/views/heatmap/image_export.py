@@ -112,11 +112,10 @@ def png_image(figure: Figure, scale: int) -> QImage:
     image = QImage(figure.size * scale, QImage.Format.Format_RGB32)
     for set_density in (image.setDotsPerMeterX, image.setDotsPerMeterY):
         set_density(round(DPI * scale * INCH_PER_METRE))
-    painter = QPainter(image)
-    painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    painter.scale(scale, scale)
-    figure.paint(painter, scale)
-    painter.end()
+    with QPainter(image) as painter:
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        painter.scale(scale, scale)
+        figure.paint(painter, scale)
     return image
 
 
@@ -141,9 +140,8 @@ def svg_bytes(figure: Figure) -> bytes:
     generator.setViewBox(QRect(0, 0, figure.size.width(), figure.size.height()))
     generator.setTitle(figure.title)
     generator.setDescription(f"{figure.title}, {figure.subtitle}: rows are queries, columns are keys")
-    painter = QPainter(generator)
-    figure.paint(painter, SVG_RATIO)
-    painter.end()
+    with QPainter(generator) as painter:
+        figure.paint(painter, SVG_RATIO)
     return bytes(data.data())
 
 

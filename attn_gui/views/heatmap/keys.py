@@ -17,7 +17,7 @@ Key = Qt.Key
 
 
 class Keys(QObject):
-    """Watches a plot's keys: arrows, Home, End and the page keys move the selected cell, Space paints it."""
+    """Watches a plot's keys: arrows, Home, End and the page keys move the selected cell, Space masks or allows it."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Keys(QObject):
         selection: Selection,
         picker: Picker,
         *,
-        paintable: Callable[[], bool],
+        maskable: Callable[[], bool],
         open_table: Callable[[], None],
     ) -> None:
         super().__init__(plot)
@@ -34,7 +34,7 @@ class Keys(QObject):
         self._document = document
         self._selection = selection
         self._picker = picker
-        self._paintable = paintable
+        self._maskable = maskable
         self._open_table = open_table
         plot.installEventFilter(self)
 
@@ -45,7 +45,7 @@ class Keys(QObject):
         moved = self._moved(key, bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier))
         if moved is not None:
             self._go_to(*moved, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
-        elif key == Key.Key_Space and self._paintable():
+        elif key == Key.Key_Space and self._maskable():
             toggle(self._document, *self._cell())
         elif key in (Key.Key_Return, Key.Key_Enter):
             self._open_table()

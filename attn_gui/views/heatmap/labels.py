@@ -12,8 +12,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainte
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attn_gui.views.bands import HEADER, TALLEST_HEADER
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import Look
+from attn_gui.views.painting import guarded
 
 PADDING = 8
 MARK = 3
@@ -30,8 +32,9 @@ _SHOWN = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
 
 
 def token_text(token: str) -> str:
-    """``token`` on one line, with blanks shown where there is nothing else."""
-    return token.translate(_SHOWN) if token.strip() else "␣" * len(token)
+    """``token`` on one line, with blanks shown where there is nothing else; of a very long one its beginning."""
+    text = beginning(token)
+    return text.translate(_SHOWN) if token.strip() else "␣" * len(text)
 
 
 def longest_text(metrics: QFontMetricsF, labels: Sequence[str]) -> float:
@@ -67,6 +70,8 @@ class LabelStrip(QWidget):
 
     clicked = Signal(int, Qt.KeyboardModifier)
     alignment = Qt.AlignmentFlag.AlignCenter
+    # pixels between thinned labels that stand side by side
+    gap = 0
 
     def __init__(self, look: Look, what: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -147,6 +152,7 @@ class LabelStrip(QWidget):
             return True
         return super().event(event)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.grid is None:
             return
@@ -192,7 +198,8 @@ class LabelStrip(QWidget):
         last = QRectF()
         for index in indices:
             place = room(index)
-            taken = place.intersects(last) or place.intersects(drawn.get(self.selected, QRectF()))
+            apart = place.adjusted(-self.gap, 0, self.gap, 0)
+            taken = apart.intersects(last) or apart.intersects(drawn.get(self.selected, QRectF()))
             if not (taken or place.isEmpty()):
                 drawn[index] = last = place
         return drawn
@@ -240,6 +247,8 @@ class RowLabels(LabelStrip):
 
 class ColumnLabels(LabelStrip):
     """The keys, above the matrix: upright where the strip was made high because they would not fit side by side."""
+
+    gap = 4
 
     @property
     def upright(self) -> bool:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import Theme
 
 SMALLEST_CELL = 12
@@ -38,6 +39,7 @@ class LinesItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return QRectF() if self._grid is None else self._grid.covered
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         grid = self._grid
         if grid is None:

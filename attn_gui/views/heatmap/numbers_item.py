@@ -18,13 +18,14 @@ from attn_gui.model.picture import MASKED, NON_FINITE, Picture
 from attn_gui.views.figures import MINUS, common_decimals, shown
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import number_font
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable, Theme
 
 CROWDED_DECIMALS = 2
 FEWEST_DECIMALS = 1
 SMALLEST_PIXELS = 9
 SIZES_BELOW = 3
-MARGIN, TIGHT_MARGIN = 3.0, 1.0
+MARGIN, TIGHT_MARGIN = 3.0, 2.0
 TOO_LONG = "…"
 # a number from here on is still told to two figures without its decimals
 STILL_EXACT = 10
@@ -47,12 +48,14 @@ DARK_INK, LIGHT_INK = QColor("#10151b"), QColor("#ffffff")
 class Style:
     """How numbers are written.
 
-    bare: without the 0 before the point. tight: closer to the cell's sides, and with the shorter of the two minuses.
+    most: the decimals allowed, of which no more are written than it takes. bare: without the 0 before the point.
+    tight: closer to the cell's sides, and with the shorter of the two minuses.
     """
 
     font: QFont
     metrics: QFontMetricsF
     decimals: int
+    most: int
     bare: bool
     tight: bool
     _widths: dict[str, float] = field(default_factory=dict, compare=False)
@@ -146,7 +149,7 @@ def _styles(finite: NDArray[Any], decimals: int) -> Iterator[Style]:
             return
         places = common_decimals(finite, most, min(1, most)) if len(finite) <= SEARCHED_CELLS else most
         for pixels in range(base, max(SMALLEST_PIXELS, base - SIZES_BELOW) - 1, -1):
-            yield _style(pixels, places, bare, tight)
+            yield _style(pixels, places, most, bare, tight)
 
 
 def _tell(finite: NDArray[Any], decimals: int) -> bool:
@@ -183,6 +186,7 @@ class NumbersItem(QGraphicsItem):
         super().__init__()
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         self.style: Style | None = None
+        self.possible: int | None = None
         self._picture: Picture | None = None
         self._grid: Grid | None = None
         self._inks: list[QColor] = []
@@ -196,14 +200,22 @@ class NumbersItem(QGraphicsItem):
         self._masked_fill, self._masked_ink = theme.colour("masked"), theme.colour("muted")
         self.update()
 
-    def show_picture(self, picture: Picture | None, grid: Grid, decimals: int) -> None:
-        """Write the numbers of ``picture``, if it is exact and they fit the cells of ``grid``."""
+    def show_picture(self, picture: Picture | None, grid: Grid, decimals: int, beside: int | None) -> None:
+        """Write the numbers of ``picture``, if it is exact and they fit the cells of ``grid``.
+
+        ``beside`` is :attr:`possible` of the numbers beside these, which are to look alike; ``possible`` becomes how
+        many decimals there is room for here, at least CROWDED_DECIMALS, or None without numbers.
+        """
         if self._grid is None or (grid.width, grid.height) != (self._grid.width, self._grid.height):
             self.prepareGeometryChange()
-        self.style = None
+        self.style = style = None
         self._picture, self._grid = picture, grid
         if picture is not None and picture.exact:
-            self.style = fitting_style(picture.values, grid.cell_width, grid.cell_height, decimals)
+            cell = grid.cell_width, grid.cell_height
+            self.style = style = fitting_style(picture.values, *cell, decimals)
+            if style is not None and beside is not None and beside < style.most:
+                self.style = fitting_style(picture.values, *cell, beside)
+        self.possible = None if style is None else max(style.most, min(decimals, CROWDED_DECIMALS))
         self._texts = []
         self.setVisible(self.style is not None)
         self.update()
@@ -211,6 +223,7 @@ class NumbersItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return QRectF() if self._grid is None else QRectF(0, 0, self._grid.width, self._grid.height)
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         style, picture, grid = self.style, self._picture, self._grid
         if style is None or picture is None or grid is None:
@@ -267,10 +280,10 @@ def _base_size() -> int:
 
 
 @cache
-def _style(pixels: int, decimals: int, bare: bool, tight: bool) -> Style:
+def _style(pixels: int, decimals: int, most: int, bare: bool, tight: bool) -> Style:
     font = number_font()
     font.setPixelSize(pixels)
-    return Style(font, QFontMetricsF(font), decimals, bare, tight)
+    return Style(font, QFontMetricsF(font), decimals, most, bare, tight)
 
 
 def _luminance(colours: NDArray[np.float64]) -> NDArray[np.float64]:

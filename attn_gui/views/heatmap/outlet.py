@@ -24,6 +24,7 @@ class Outlet:
         self._owner = owner
         self.copying = Copying(context.feed, context.worker, context.notices, slot, owner)
         self.images = ImageExport(context, name, slot, owner)
+        self.images.written.connect(lambda path: setattr(context.settings, "export_folder", path.parent))
 
     def copy_value(self) -> None:
         """Put the selected cell's number on the clipboard, in full precision."""
@@ -48,7 +49,8 @@ class Outlet:
         dialog.setNameFilters(filters())
         dialog.setDefaultSuffix("png")
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(format_of(chosen)[0][1:]))
-        name = f"{self._context.document.session.named.name}, {self._name}, {head_name(self._pictures.head)}"
+        dialog.setDirectory(str(self._context.settings.export_folder))
+        name = f"{self._context.document.title}, {self._name}, {head_name(self._pictures.head)}"
         dialog.selectFile(name.replace("/", "-"))
         dialog.fileSelected.connect(lambda path: self.save(Path(path), format_of(dialog.selectedNameFilter())[1]))
         dialog.open()

@@ -24,6 +24,7 @@ from attn_gui.views.heatmap.lines_item import LinesItem
 from attn_gui.views.heatmap.numbers_item import NumbersItem
 from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Plot(QWidget):
         self._signs = False
         self._stale = False
         self._decimals = 4
+        self._written: Picture | None = None
+        self._beside: int | None = None
         self._header = bands.header
         self._shape = (1, 1)
         self._area = QRect()
@@ -82,12 +85,15 @@ class Plot(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         bands.changed.connect(self._on_bands)
         columns.changed.connect(self._regrid)
+        columns.decimals_changed.connect(self._on_decimals)
 
     def set_columns(self, columns: Columns) -> None:
         """Share the range of keys with another heatmap from now on."""
         self.columns.changed.disconnect(self._regrid)
+        self.columns.decimals_changed.disconnect(self._on_decimals)
         self.columns = columns
         columns.changed.connect(self._regrid)
+        columns.decimals_changed.connect(self._on_decimals)
         self._regrid()
 
     def set_theme(self, diverging: bool) -> None:
@@ -205,6 +211,7 @@ class Plot(QWidget):
         super().resizeEvent(event)
         self._lay_out()
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._look.theme.colour("panel"))
@@ -279,14 +286,24 @@ class Plot(QWidget):
         if not layers:
             # after a jump there may be nothing yet of what is now in sight
             self.hatch.show_pixels(None, image.place, 1.0, 1)
-            self.numbers.show_picture(None, grid, self._decimals)
+            self._write(None)
             return
         ratio = self.devicePixelRatioF()
         pixels, place = sampled(layers, grid, ratio)
         image.show_pixels(pixels, place)
         step = spacing(grid.cell_width, grid.cell_height)
         self.hatch.show_pixels(pixels if self._signs else None, place, ratio, step)
-        self.numbers.show_picture(layers[-1], grid, self._decimals)
+        self._write(layers[-1])
+
+    def _write(self, picture: Picture | None) -> None:
+        """Write the numbers of ``picture``, with the decimals that the heatmaps beside this one have room for too."""
+        self._written, self._beside = picture, self.columns.decimals_beside(self)
+        self.numbers.show_picture(picture, self.grid, self._decimals, self._beside)
+        self.columns.tell_decimals(self, self.numbers.possible)
+
+    def _on_decimals(self) -> None:
+        if self._written is not None and self.columns.decimals_beside(self) != self._beside:
+            self._write(self._written)
 
     @property
     def _colours(self) -> ColourTable:

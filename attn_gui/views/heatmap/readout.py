@@ -17,7 +17,7 @@ Found = tuple[float, bool]
 # the pointer may cross many cells on its way to the one that is meant
 DEBOUNCE_MS = 40
 
-NOTHING = Sentence("", "")
+NOTHING = Sentence("")
 
 
 class ReadOut(QObject):
@@ -88,7 +88,7 @@ class ReadOut(QObject):
             self._timer.stop()
             # answered along with every trace, so not kept longer than it is read
             self._feed.ask(self._hover_slot, None)
-        self._say(cell_sentence(experiment, self._pictures.stage, cell, found, unmasked, decimals))
+        self._say(cell_sentence(experiment, cell, found, unmasked, decimals))
 
     def _refresh_all(self) -> None:
         self._feed.ask(self._sum_slot, self._sum_ask())

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from attn_gui.model.picture import LOG_FLOOR, MASKED, NON_FINITE, ColourMapping, Picture
-from attn_gui.views.figures import shown
-
-# numbers from here on are written with an exponent, their decimals mean nothing
-LARGE = 1e7
-SIGNIFICANT = 4
+from attn_gui.views.figures import figure
 
 MAPPINGS: dict[ColourMapping, str] = {
     "linear": "Linear",
@@ -57,17 +52,3 @@ def end(value: float, decimals: int) -> str:
     """An end of the scale: no more decimals than it takes."""
     needed = next((d for d in range(decimals) if round(value, d) == round(value, decimals)), decimals)
     return figure(value, needed)
-
-
-def figure(value: float, decimals: int) -> str:
-    """``value`` with ``decimals`` decimals, or with an exponent where those would show nothing of it; 0 is 0."""
-    if value == 0:
-        return "0"
-    if math.isfinite(value) and (round(value, decimals) == 0 or abs(value) >= LARGE):
-        return shown_exponent(value)
-    return shown(value, decimals)
-
-
-def shown_exponent(value: float) -> str:
-    """``value`` with an exponent: 3.142e−05."""
-    return f"{value:.{SIGNIFICANT}g}".replace("-", "\N{MINUS SIGN}")

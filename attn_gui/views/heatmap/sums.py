@@ -15,6 +15,7 @@ from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, line_in_sight, stride, within
 from attn_gui.views.look import Look, number_font
+from attn_gui.views.painting import guarded
 
 PADDING = 8
 NARROWEST = 44
@@ -77,6 +78,7 @@ class SumColumn(QWidget):
     def text(self, i: int) -> str:
         return "" if self._sums is None or i >= len(self._sums.sums) else sum_text(self._sums, i, self._decimals)
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         theme = self._look.theme

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFontInfo, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.control.settings import Settings
@@ -20,8 +20,10 @@ from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.heatmap.frame import Corner
 from attn_gui.views.heatmap.labels import longest_text
+from attn_gui.views.heatmap.numbers_item import SIZES_BELOW, SMALLEST_PIXELS
 from attn_gui.views.heatmap.words import cell_description
 from attn_gui.views.number_delegate import SPACE
+from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 ROW_LABELS = 96
@@ -85,6 +87,9 @@ class Twin(SpreadsheetView):
         self._slot = f"{slot}.table"
         self._stage = ""
         self._following = False
+        self._font_size = QFontInfo(self.font()).pixelSize()
+        header = self.horizontalHeader()
+        header.setFont(header.font())  # its own, whatever that of the numbers is
         self.corner = Corner(context.look, self)
         self.setCornerWidget(QWidget(self))  # else the style draws a square between the scroll bars
         self.verticalHeader().setMaximumWidth(ROW_LABELS)
@@ -118,6 +123,7 @@ class Twin(SpreadsheetView):
         if self.corner is not None:
             self.corner.setGeometry(0, 0, self.verticalHeader().width(), self.horizontalHeader().height())
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, row = self.context.look.theme, self.context.selection.query
         viewport = self.viewport()
@@ -162,14 +168,27 @@ class Twin(SpreadsheetView):
             self.context.selection.set_cell(now.row(), now.column())
 
     def _size_columns(self) -> None:
-        """Columns of one width, wide enough for every number, and for names unless they are very long."""
-        values, header = self.values, self.horizontalHeader()
-        metrics = QFontMetricsF(self.font())
-        number = max(metrics.horizontalAdvance(text) for text in (*values.figures.widest, NOT_ALLOWED))
-        name = longest_text(QFontMetricsF(header.font()), values.column_labels)
+        """Columns of one width, wide enough for every number.
+
+        All of them are in sight, if need be in a smaller font, down to that of the heatmap's numbers; where that does
+        not do, they are wide enough for names as well unless those are very long.
+        """
+        values, header, font = self.values, self.horizontalHeader(), self.font()
         share = self.viewport().width() // max(1, values.columnCount())
-        width = max(NARROWEST, number + SPACE, min(max(share, name + SPACE), WIDEST))
-        header.setDefaultSectionSize(math.ceil(width))
+        sizes = range(self._font_size, max(SMALLEST_PIXELS, self._font_size - SIZES_BELOW) - 1, -1)
+        size = next((size for size in sizes if self._number_width(size) <= share), None)
+        font.setPixelSize(size or self._font_size)
+        self.setFont(font)
+        name = longest_text(QFontMetricsF(header.font()), values.column_labels)
+        width = min(share, WIDEST) if size else max(NARROWEST, min(name + SPACE, WIDEST))
+        header.setDefaultSectionSize(math.ceil(max(width, self._number_width(font.pixelSize()))))
+
+    def _number_width(self, size: int) -> float:
+        """Pixels that the widest number needs in a font of ``size`` pixels."""
+        font = self.font()
+        font.setPixelSize(size)
+        metrics = QFontMetricsF(font)
+        return SPACE + max(metrics.horizontalAdvance(text) for text in (*self.values.figures.widest, NOT_ALLOWED))
 
     def _size_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.context.bands.row_height)

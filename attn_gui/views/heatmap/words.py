@@ -10,15 +10,15 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import MASKED, Picture
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
+from attn_gui.views.figures import figure
 from attn_gui.views.heatmap.labels import token_text
-from attn_gui.views.heatmap.scale import figure
 
 
 class Sentence(NamedTuple):
-    """What is said, and how where there is little room."""
+    """What is said, and where there is little room the same with parts left out, the fewest first."""
 
     full: str
-    short: str
+    shorter: tuple[str, ...] = ()
 
 
 _NOUNS = {"N": "weight", "A": "score", "A_masked": "score", "raw": "dot product", "scaled": "scaled score"}
@@ -51,13 +51,12 @@ def read(reading: Reading, stage: str) -> tuple[float, bool]:
 
 def cell_sentence(
     experiment: Experiment,
-    stage: str,
     cell: tuple[int, int],
     found: tuple[float, bool] | None,
     unmasked: float | None,
     decimals: int,
 ) -> Sentence:
-    """The read-out of a cell: ``query is → key the: 0.2226``.
+    """The read-out of a cell: ``query is → key the: 0.2226``, ``...: masked; its score would be 0.7071``.
 
     ``found`` is its value and whether it is allowed, None while that is not known; ``unmasked`` the score that a
     masked cell would have, None while that is not known.
@@ -65,15 +64,14 @@ def cell_sentence(
     query, key = _tokens(experiment, cell)
     where, there = f"query {query} → key {key}: ", f"{query} → {key}: "
     if found is None:
-        return Sentence(f"{where}…", f"{there}…")
-    value, allowed = found
-    if allowed:
-        return Sentence(where + figure(value, decimals), there + figure(value, decimals))
-    if unmasked is None:
-        return Sentence(f"{where}masked", f"{there}masked")
-    without = figure(unmasked, decimals)
-    told = f"0, masked; its score without the mask {without}" if stage == "N" else f"masked; without the mask {without}"
-    return Sentence(where + told, f"{there}masked (else {without})")
+        told = "…"
+    else:
+        value, allowed = found
+        told = figure(value, decimals) if allowed else "masked"
+        if not allowed and unmasked is not None:
+            longer = f"{told}; its score would be {figure(unmasked, decimals)}"
+            return Sentence(where + longer, (there + longer, longer, there + told, told))
+    return Sentence(where + told, (there + told, told))
 
 
 def cell_description(
@@ -105,8 +103,9 @@ def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> Sentence
     else:
         over = f"{_counted(queries, 'query')} × {_counted(keys, 'key')}"
     total = figure(answer.total, decimals)
-    left_out = f" ({answer.masked} masked left out)" if answer.masked else ""
-    return Sentence(f"sum over {over}: {total}{left_out}", f"sum over {over}: {total}")
+    told = f"sum over {over}: {total}"
+    shorter = (told, f"sum: {total}")
+    return Sentence(f"{told} ({answer.masked} masked left out)", shorter) if answer.masked else Sentence(told, shorter)
 
 
 def _tokens(experiment: Experiment, cell: tuple[int, int]) -> tuple[str, str]:

@@ -1,0 +1,64 @@
+"""How tall a drawer opens, in the real window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QTableView
+from pytestqt.qtbot import QtBot
+
+from attn_gui.app import open_window
+from attn_gui.files import examples
+from attn_gui.model.session import Session
+from attn_gui.views.main_window import MainWindow
+from tests.views.window_helpers import settle
+
+
+@pytest.fixture(params=["light", "contrast"])
+def window(request: pytest.FixtureRequest, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
+    made.context.settings.theme = request.param
+    made.context.settings.reduced_motion = True
+    made.resize(1280, 900)
+    made.show()
+    qtbot.waitExposed(made)
+    settle(qtbot, made)
+    yield made
+    made.close()
+    made.context.worker.close()
+    made.deleteLater()
+    QApplication.processEvents()
+
+
+def open_drawer(qtbot: QtBot, window: MainWindow, index: int) -> None:
+    window.docks[index].toggleViewAction().trigger()
+    settle(qtbot, window)
+    QApplication.processEvents()
+
+
+def test_a_drawer_opens_as_tall_as_its_table_and_no_taller(qtbot: QtBot, window: MainWindow) -> None:
+    open_drawer(qtbot, window, 0)
+    table = window.docks[0].findChild(QTableView)
+    assert table is not None
+    assert table.viewport().height() == table.verticalHeader().length() == 48
+    assert table.verticalScrollBar().maximum() == 0
+
+
+def test_the_largest_part_of_the_window_stays_with_the_panels_and_no_row_is_cut(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    open_drawer(qtbot, window, 0)
+    window.open_example("animal_one_head")
+    settle(qtbot, window)
+    table = window.docks[0].findChild(QTableView)
+    assert table is not None
+    assert window.docks[0].height() <= 0.4 * window.height()
+    assert table.viewport().height() > 48
+    assert table.viewport().height() % table.rowHeight(0) == 0
+
+
+def test_a_drawer_that_has_nothing_to_show_is_low(qtbot: QtBot, window: MainWindow) -> None:
+    open_drawer(qtbot, window, 2)
+    assert window.docks[2].height() < 180
