@@ -19,10 +19,11 @@ from attn_gui import __version__
 from attn_gui.files import examples, session
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Steps, export_folder
-from attn_gui.files.layout import distinct_stages_of, stages_of
+from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.summary import summary
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Trace
 

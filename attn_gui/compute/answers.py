@@ -8,6 +8,7 @@ from attn_gui.compute.reading import read_cell, read_row, read_row_sums
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.answers import Answer, StageValues
 from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, SumAsk
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.trace import Head, Trace
 
 
@@ -15,7 +16,7 @@ def answer(trace: Trace, ask: Ask) -> Answer:
     """The answer to ``ask``, brought within the bounds of ``trace``; None where it has no such stage."""
     e = trace.experiment
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
-    if isinstance(ask, PictureAsk | StageAsk) and ask.stage == "context" and not e.variant.is_cross:
+    if isinstance(ask, PictureAsk | StageAsk | SumAsk) and ask.stage not in stages_of(e):
         return None
     with threads_for(e):
         return _answer(trace, ask, head)

@@ -15,6 +15,7 @@ from attn_gui.compute.matrix import DenseMatrix
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 
@@ -65,6 +66,7 @@ class DenseTrace:
         return sums
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
+        self._check(name)
         stage = STAGES[name]
         with torch.inference_mode():
             if not stage.per_head:
@@ -79,6 +81,7 @@ class DenseTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> DenseMatrix:
+        self._check(name)
         if not STAGES[name].square:
             raise KeyError(name)
         if head != "mean":
@@ -90,5 +93,11 @@ class DenseTrace:
             read: Callable[[slice], torch.Tensor] = (
                 partial(self._stages.mean_rows, name) if head == "mean" else partial(self._stages.rows, name, head)
             )
-            self._matrices[key] = DenseMatrix(shape, read, self._stages.mask, masked)
+            mask = self._stages.mask
+            allowed = None if mask.everything else partial(mask.of_head, head)
+            self._matrices[key] = DenseMatrix(shape, read, allowed, masked)
         return self._matrices[key]
+
+    def _check(self, name: str) -> None:
+        if name not in stages_of(self.experiment):
+            raise KeyError(name)

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QComboBox
 
 from attn_gui.control.exports import Order
 from attn_gui.files.export import Form
-from attn_gui.files.layout import stages_of
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attn_gui.compute.trace import trace
-from attn_gui.model.edits import set_pad
+from attn_gui.model.edits import set_column
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Padding
@@ -240,5 +240,5 @@ def test_an_encoder_input_that_is_all_padding_gets_the_output_bias() -> None:
     case = PYTORCH["enc_all_masked_slow_vs_fast"]
     x = numbers(case["inputs"]["x"])[0]
     e = Experiment.from_tokens("a", x, cosine_weights(4), heads=2, rule=Padding())
-    t = trace(set_pad(e, "tokens", [0], True))
+    t = trace(set_column(e, "tokens", "pad", [0], True))
     np.testing.assert_allclose(t.stage("output")[0], cosines(1, 4)[0], rtol=1e-6)

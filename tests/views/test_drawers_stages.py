@@ -13,12 +13,13 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
-from attn_gui.files.layout import Layout, stages_of
+from attn_gui.files.layout import Layout
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.picture import LAST_COLOUR
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context

@@ -5,12 +5,13 @@ from __future__ import annotations
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLabel, QStackedLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from attn_gui.files.layout import layout, stages_of
+from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
 from attn_gui.model.answers import StageValues
 from attn_gui.model.asks import Ask, PictureAsk, StageAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 from attn_gui.views.bands import Bands
