@@ -68,6 +68,7 @@ class MainWindow(QMainWindow):
             Dock("Weights", "weights", lambda: _weights_drawer(context), self),
             Dock("Stages", "stages", lambda: _stages_drawer(context), self),
             Dock("Heads", "heads", lambda: _heads_drawer(context), self),
+            Dock("Scoring", "scoring", lambda: _scoring_drawer(context), self),
         ]
         for dock in self.docks:
             self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
@@ -225,6 +226,12 @@ def _heads_drawer(context: Context) -> QWidget:
     from attn_gui.views.drawers.heads_drawer import HeadsDrawer
 
     return HeadsDrawer(context)
+
+
+def _scoring_drawer(context: Context) -> QWidget:
+    from attn_gui.views.drawers.scoring_drawer import ScoringDrawer
+
+    return ScoringDrawer(context)
 
 
 def _local_file(urls: list[QUrl]) -> Path | None:
