@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from attn_gui.compute.indices import Indices
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Columns
+from attn_gui.model.trace import Head
 
 # a larger block is made anew each time, so that what is kept never comes near the size of A itself
 KEPT_CELLS = 1 << 22
@@ -14,34 +15,42 @@ KEPT_CELLS = 1 << 22
 class Mask:
     """Answers for blocks of an experiment's mask without ever holding n x n.
 
-    The last block is kept: the heads share one mask, and a picture looks at the same window several times.
+    The last block is kept: heads may share one mask, and a picture looks at the same window several times.
     """
 
-    def __init__(self, experiment: Experiment, device: torch.device) -> None:
+    def __init__(self, experiment: Experiment, device: torch.device, indices: Indices) -> None:
         self.everything = experiment.rule.kind == "none" and not experiment.painted
         self._experiment = experiment
         self._device = device
-        self._columns: Columns | None = None
-        self._kept: tuple[slice, slice, torch.Tensor] | None = None
+        self._indices = indices
+        self._kept: tuple[tuple[slice, slice, slice], torch.Tensor] | None = None
 
-    def allowed(self, rows: slice, columns: slice) -> torch.Tensor:
-        """Where queries ``rows`` may attend to keys ``columns``: [len(rows), len(columns)], bool, not to be changed."""
-        height, width = rows.stop - rows.start, columns.stop - columns.start
+    def allowed(self, heads: slice, rows: slice, columns: slice) -> torch.Tensor:
+        """Where queries ``rows`` may attend to keys ``columns``, bool, not to be changed.
+
+        [heads, rows, columns], or [1, rows, columns] where all heads have the same mask.
+        """
+        shape = (1, rows.stop - rows.start, columns.stop - columns.start)
         if self.everything:
-            return torch.ones((), dtype=torch.bool, device=self._device).expand(height, width)
-        if self._kept is not None and self._kept[:2] == (rows, columns):
-            return self._kept[2]
-        i = torch.arange(rows.start, rows.stop, device=self._device)[:, None]
-        j = torch.arange(columns.start, columns.stop, device=self._device)[None, :]
-        rule, painted = self._experiment.rule, self._experiment.painted
-        block: torch.Tensor = rule.allowed(i, j, self._per_key()).expand(height, width).contiguous()
-        painted.apply(block, rows.start, columns.start)
+            return torch.ones((), dtype=torch.bool, device=self._device).expand(shape)
+        rule = self._experiment.rule
+        if not rule.per_head:
+            heads = slice(0, 1)
+        if self._kept is not None and self._kept[0] == (heads, rows, columns):
+            return self._kept[1]
+        i, j = self._indices.grid(rows, columns)
+        looked_at = self._indices.columns(heads)
+        appended = j >= looked_at.n_k
+        cells = rule.allowed(i, torch.where(appended, 0, j), looked_at) | appended
+        block: torch.Tensor = cells.expand(heads.stop - heads.start, *shape[1:]).contiguous()
+        self._experiment.painted.apply(block, rows.start, columns.start)
         if block.numel() <= KEPT_CELLS:
-            self._kept = (rows, columns, block)
+            self._kept = ((heads, rows, columns), block)
         return block
 
-    def _per_key(self) -> Columns:
-        if self._columns is None:
-            e = self._experiment
-            self._columns = Columns(e.n_q, e.n_k, {"pad": torch.tensor(e.keys.pad, device=self._device)})
-        return self._columns
+    def of_head(self, head: Head, rows: slice, columns: slice) -> torch.Tensor:
+        """Of one head, or where any head may: [rows, columns], bool, not to be changed."""
+        if head != "mean":
+            return self.allowed(slice(head, head + 1), rows, columns)[0]
+        everyone = self.allowed(slice(0, self._experiment.heads), rows, columns)
+        return everyone[0] if len(everyone) == 1 else everyone.any(dim=0)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn_gui.compute.masking import KEPT_CELLS, Mask
+from attn_gui.compute.masking import KEPT_CELLS
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.pooling import pool
 from attn_gui.model.trace import Pooling
@@ -22,6 +22,7 @@ SCAN_CELLS = KEPT_CELLS
 class DenseMatrix:
     """A stage read through ``read(rows)``, which gives whole rows as a tensor [rows, n_k].
 
+    ``allowed(rows, columns)`` gives its mask as a bool tensor; None where nothing is masked.
     ``masked_value`` is what the stage shows where the mask forbids: -inf for A_masked, None to leave cells alone.
     """
 
@@ -29,12 +30,12 @@ class DenseMatrix:
         self,
         shape: tuple[int, int],
         read: Callable[[slice], torch.Tensor],
-        mask: Mask,
+        allowed: Callable[[slice, slice], torch.Tensor] | None,
         masked_value: float | None,
     ) -> None:
         self._shape = shape
         self._read = read
-        self._mask = mask
+        self._allowed = allowed
         self._masked_value = masked_value
         self._extent: tuple[float, float] | None = None
 
@@ -44,17 +45,19 @@ class DenseMatrix:
 
     def block(self, rows: slice, columns: slice) -> NDArray[Any]:
         values = to_numpy(self._read(rows)[:, columns])
-        if self._masked_value is not None and not self._mask.everything:
+        if self._masked_value is not None and self._allowed is not None:
             values = np.where(self.allowed(rows, columns), values, values.dtype.type(self._masked_value))
         return values
 
     def allowed(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
-        return self._mask.allowed(rows, columns).cpu().numpy()
+        if self._allowed is None:
+            return np.broadcast_to(np.True_, (rows.stop - rows.start, columns.stop - columns.start))
+        return self._allowed(rows, columns).cpu().numpy()
 
     def pooled(
         self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        allowed = None if self._mask.everything else self.allowed(rows, columns)
+        allowed = None if self._allowed is None else self.allowed(rows, columns)
         return pool(to_numpy(self._read(rows)[:, columns]), allowed, out, how)
 
     def extent(self) -> tuple[float, float]:
@@ -62,7 +65,7 @@ class DenseMatrix:
             low, high = np.inf, -np.inf
             everything = slice(0, self.shape[1])
             for rows in row_blocks(self.shape):
-                allowed = None if self._mask.everything else self._mask.allowed(rows, everything)
+                allowed = None if self._allowed is None else self._allowed(rows, everything)
                 least, most = _extent(self._read(rows), allowed)
                 low, high = min(low, least), max(high, most)
             self._extent = (low, high) if low <= high else (0.0, 0.0)

@@ -66,8 +66,7 @@ class DenseTrace:
         return sums
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
-        if name not in (names := stages_of(self.experiment)):
-            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")
+        self._check(name)
         stage = STAGES[name]
         with torch.inference_mode():
             if not stage.per_head:
@@ -82,7 +81,8 @@ class DenseTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> DenseMatrix:
-        if name not in STAGES or not STAGES[name].square:
+        self._check(name)
+        if not STAGES[name].square:
             names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
             raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
         if head != "mean":
@@ -94,5 +94,11 @@ class DenseTrace:
             read: Callable[[slice], torch.Tensor] = (
                 partial(self._stages.mean_rows, name) if head == "mean" else partial(self._stages.rows, name, head)
             )
-            self._matrices[key] = DenseMatrix(shape, read, self._stages.mask, masked)
+            mask = self._stages.mask
+            allowed = None if mask.everything else partial(mask.of_head, head)
+            self._matrices[key] = DenseMatrix(shape, read, allowed, masked)
         return self._matrices[key]
+
+    def _check(self, name: str) -> None:
+        if name not in (names := stages_of(self.experiment)):
+            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")

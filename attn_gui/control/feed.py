@@ -162,7 +162,7 @@ def _answers(trace: Trace, asks: dict[str, Ask]) -> Steps:
     found: dict[Ask, Any] = {}  # several views may ask the same
     for slot, ask in asks.items():
         if ask not in found:
-            found[ask] = answer(trace, ask)
+            found[ask] = yield from answer(trace, ask)
             yield 1.0
         answers[slot] = (ask, found[ask])
     return answers
@@ -171,5 +171,4 @@ def _answers(trace: Trace, asks: dict[str, Ask]) -> Steps:
 def _answer(trace: Trace, ask: Ask) -> Steps:
     from attn_gui.compute.answers import answer
 
-    return answer(trace, ask)
-    yield
+    return (yield from answer(trace, ask))

@@ -2,15 +2,18 @@
 
 ::
 
-    {"format": "attn-experiment", "version": 1, "name": "..", "note": "..",
+    {"format": "attn-experiment", "version": 2, "name": "..", "note": "..",
      "variant": "self", "heads": 1, "kv_heads": 1, "precision": "float32",
-     "tokens": {"tokens": [..], "dimensions": [..], "embeddings": [[..]], "columns": {"pad": [..]}}, "context": null,
+     "tokens": {"tokens": [..], "dimensions": [..], "embeddings": [[..]], "columns": {"pad": [..], "segment": [..]}},
+     "context": null, "values": null, "past": null, "appended": [{"name": "..", "K": [..], "V": [..]}],
      "source": {"kind": "weights", "W_Q": [[..]], "W_K": .., "W_V": .., "W_O": null, "b_Q": null, ..},
      "mask": {"rule": {"kind": "none"}, "painted": [[top, bottom, left, right, allowed], ..]},
-     "scoring": {"scale": null, "softcap": null}}
+     "scoring": {"scale": null, "temperature": 1, "softcap": null, "biases": [{"kind": "alibi"}],
+                 "position": {"kind": "none"}, "qk_norm": null, "rotary": null, "normaliser": {"kind": "softmax"},
+                 "sinks": null}}
 
 ``source`` may be ``{"kind": "qkv", "Q": [[[..]]], "K": .., "V": ..}`` instead. A dimension without a name is null; what
-is not finite is "nan", "inf", "-inf".
+is not finite is "nan", "inf", "-inf". Version 1 knew four masks, scale and softcap only; it is read as well.
 """
 
 from __future__ import annotations
@@ -23,24 +26,38 @@ from numpy.typing import NDArray
 
 from attn_gui.files import recipes
 from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.part_json import read_part
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
+from attn_gui.model.biases import Bias
 from attn_gui.model.errors import ExperimentError, readable_bytes
-from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV, Source
-from attn_gui.model.masks import MaskRule, rule_from_plain, rule_to_plain
-from attn_gui.model.painted import Painted, Rectangle
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import MaskRule
+from attn_gui.model.normalisers import Normaliser
+from attn_gui.model.painted import MAX_RECTANGLES, Painted, Rectangle
+from attn_gui.model.parts import Part
+from attn_gui.model.positions import InputPosition
 from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm import QKNorm
+from attn_gui.model.rotary import Rotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, Source
 from attn_gui.model.table import frozen
-from attn_gui.model.tokens import TokenSequence, frozen_flags
+from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import BIASES, MATRICES, Weights
 
-FORMAT, VERSION = "attn-experiment", 1
+FORMAT, VERSION = "attn-experiment", 2
 MAX_BYTES = 1 << 28
-# each takes some microseconds to read, and time with every picture
-MAX_RECTANGLES = 100_000
+TABLES = ("context", "values", "past")
+SCORING_NUMBERS = ("scale", "temperature", "softcap")
+SCORING_PARTS: dict[str, type[Part]] = {
+    "position": InputPosition,
+    "qk_norm": QKNorm,
+    "rotary": Rotary,
+    "normaliser": Normaliser,
+}
 Put = Callable[[NDArray[Any]], Any]
 
 
@@ -64,9 +81,22 @@ def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
         "tokens": _plain_sequence(e.tokens, put),
         "context": None if e.context is None else _plain_sequence(e.context, put),
         "source": _plain_source(e.source, put),
-        "mask": {"rule": rule_to_plain(e.rule), "painted": [list(r) for r in e.painted.rectangles]},
-        "scoring": {"scale": e.scoring.scale, "softcap": e.scoring.softcap},
+        "values": None if e.values is None else _plain_sequence(e.values, put),
+        "past": None if e.past is None else _plain_sequence(e.past, put),
+        "appended": [{"name": key.name, "K": put(key.K.array()[0]), "V": put(key.V.array()[0])} for key in e.appended],
+        "mask": {"rule": e.rule.to_plain(put), "painted": [list(r) for r in e.painted.rectangles]},
+        "scoring": _plain_scoring(e.scoring, put),
     }
+
+
+def _plain_scoring(scoring: Scoring, put: Put) -> dict[str, Any]:
+    plain: dict[str, Any] = {name: getattr(scoring, name) for name in SCORING_NUMBERS}
+    plain["biases"] = [bias.to_plain(put) for bias in scoring.biases]
+    for name in SCORING_PARTS:
+        part = getattr(scoring, name)
+        plain[name] = None if part is None else part.to_plain(put)
+    plain["sinks"] = None if scoring.sinks is None else list(scoring.sinks)
+    return plain
 
 
 def _plain_sequence(sequence: TokenSequence, put: Put) -> dict[str, Any]:
@@ -118,7 +148,7 @@ def from_place(place: Place) -> NamedExperiment:
     """The experiment that stands at ``place``; raises FileError naming the place of what is wrong."""
     check_version(place, FORMAT, VERSION)
     required = ("format", "version", "name", "variant", "tokens", "source")
-    optional = ("note", "focus", "heads", "kv_heads", "precision", "context", "mask", "scoring")
+    optional = ("note", "focus", "heads", "kv_heads", "precision", "mask", "scoring", "appended", *TABLES)
     at = place.keys(required, optional)
     fields: dict[str, Any] = {"variant": Variant(at["variant"].one_of(*Variant))}
     fields["heads"] = at["heads"].whole() if "heads" in at else 1
@@ -126,10 +156,13 @@ def from_place(place: Place) -> NamedExperiment:
     if "precision" in at:
         fields["precision"] = Precision(at["precision"].one_of(*Precision))
     tokens = _sequence(at["tokens"])
-    fields["context"] = _sequence(at["context"]) if "context" in at and at["context"].value is not None else None
+    for name in TABLES:
+        fields[name] = _sequence(at[name]) if name in at and at[name].value is not None else None
+    if "appended" in at:
+        fields["appended"] = tuple(_appended(key) for key in at["appended"].elements())
     if "mask" in at:
         mask = at["mask"].keys((), ("rule", "painted"))
-        fields["rule"] = _rule(mask["rule"]) if "rule" in mask else MaskRule()
+        fields["rule"] = read_part(MaskRule, mask["rule"]) if "rule" in mask else MaskRule()
         fields["painted"] = _painted(mask["painted"]) if "painted" in mask else Painted()
     if "scoring" in at:
         fields["scoring"] = _scoring(at["scoring"])
@@ -160,7 +193,7 @@ def _sequence(place: Place) -> TokenSequence:
             tuple(token.text() for token in at["tokens"].elements()),
             recipes.embeddings(at["embeddings"]) or at["embeddings"].table(),
             tuple(dimensions),
-            {name: frozen_flags(column.flags()) for name, column in columns.items()},
+            {name: column.flags() if name == "pad" else column.wholes() for name, column in columns.items()},
         )
     except ExperimentError as error:
         raise place.refused(error) from error
@@ -191,19 +224,6 @@ def _kind(place: Place) -> Place:
     return fields["kind"]
 
 
-def _rule(place: Place) -> MaskRule:
-    _kind(place).text()
-    parameters = dict(place.items())
-    try:
-        return rule_from_plain(place.value)
-    except ExperimentError as error:
-        # "mask sliding_window window" speaks of the member “window”
-        at = parameters.get(error.field.rpartition(" ")[2])
-        if at is None:
-            raise place.refused(error) from error
-        raise FileError(at.path, at.where, error.expected, error.received) from error
-
-
 def _painted(place: Place) -> Painted:
     rectangles = []
     if len(place.of(list, "a list")) > MAX_RECTANGLES:
@@ -220,9 +240,20 @@ def _painted(place: Place) -> Painted:
 
 
 def _scoring(place: Place) -> Scoring:
-    at = place.keys((), ("scale", "softcap"))
-    numbers = {name: None if number.value is None else number.number() for name, number in at.items()}
+    at = place.keys((), (*SCORING_NUMBERS, *SCORING_PARTS, "biases", "sinks"))
+    given = {name: each for name, each in at.items() if each.value is not None}
+    fields: dict[str, Any] = {name: given[name].number() for name in SCORING_NUMBERS if name in given}
+    fields |= {name: read_part(family, given[name]) for name, family in SCORING_PARTS.items() if name in given}
+    if "biases" in given:
+        fields["biases"] = tuple(read_part(Bias, each) for each in given["biases"].elements())
+    if "sinks" in given:
+        fields["sinks"] = tuple(each.number() for each in given["sinks"].elements())
     try:
-        return Scoring(**numbers)
+        return Scoring(**fields)
     except ExperimentError as error:
         raise place.refused(error) from error
+
+
+def _appended(place: Place) -> AppendedKey:
+    at = place.keys(("name", "K", "V"))
+    return AppendedKey(at["name"].text(), at["K"].table(1), at["V"].table(1))

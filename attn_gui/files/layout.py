@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import MaskRule
 from attn_gui.model.stage_shape import OF_KEYS, stage_shape, stages_of
 from attn_gui.model.stages import STAGES
 
-_LETTERS = {"Q": "q", "K": "k", "V": "v", "head_output": "o", "output": "o"}
+_LETTERS = {"Q_projected": "q", "K_projected": "k", "Q": "q", "K": "k", "V": "v", "head_output": "o", "output": "o"}
 
 
 @dataclass(frozen=True)
@@ -31,16 +30,20 @@ def layout(experiment: Experiment, stage: str) -> Layout:
     queries, keys = experiment.tokens.tokens, experiment.keys.tokens
     if STAGES[stage].square:
         return Layout("query", "key", queries, keys)
+    if stage in ("context", "context_in", "values"):
+        keys = experiment.key_rows.tokens
     kind, rows = ("key", keys) if stage in OF_KEYS else ("query", queries)
     return Layout(kind, "dimension", rows, _dimensions(experiment, stage))
 
 
 def distinct_stages_of(experiment: Experiment) -> tuple[str, ...]:
     """The stages of ``experiment`` without those that are the same array as a later one: nothing is written twice."""
-    same = {"capped"}  # A adds nothing to it
+    same = set()
+    if not experiment.scoring.biases:
+        same.add("capped")  # A adds nothing to it
     if experiment.scoring.softcap is None:
-        same.add("scaled")
-    if type(experiment.rule) is MaskRule and not experiment.painted:
+        same |= {"scaled"} if "capped" in same else {"capped"}
+    if experiment.rule.kind == "none" and not experiment.painted:
         same.add("A_masked")
     if experiment.weights is None or experiment.weights.W_O is None:
         same.add("concat")
@@ -50,8 +53,9 @@ def distinct_stages_of(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _dimensions(experiment: Experiment, stage: str) -> tuple[str, ...]:
-    if stage in ("X", "context"):
-        sequence = experiment.tokens if stage == "X" else experiment.keys
+    sequences = {"X": experiment.tokens, "X_in": experiment.tokens, "values": experiment.value_rows}
+    if stage in (*sequences, "context", "context_in"):
+        sequence = sequences.get(stage, experiment.key_rows)
         return tuple(sequence.dimension_name(index) for index in range(sequence.width))
     if stage == "concat":
         return tuple(f"head{h + 1}_o{i + 1}" for h in range(experiment.heads) for i in range(experiment.d_v))

@@ -50,7 +50,7 @@ def write(
 
 
 def read(path: Path, info: ZipInfo, file: IO[bytes]) -> Array:
-    """The float64 or bool array of an entry, read-only and of native byte order.
+    """The float64, int64 or bool array of an entry, read-only and of native byte order.
 
     Nothing is allocated before the header was found to describe exactly what the entry holds, and nothing is
     unpickled. Raises FileError.
@@ -80,7 +80,7 @@ def _header(path: Path, info: ZipInfo, file: IO[bytes]) -> tuple[tuple[int, ...]
     if found is None:
         raise FileError(path, info.filename, "a numpy array (.npy, format 1.0)", "another header, or a damaged one")
     dtype = found["dtype"].decode("ascii")
-    if dtype not in ("<f8", ">f8", "|b1"):
-        raise FileError(path, info.filename, "numbers of float64 or bool", f"numpy type {dtype}")
+    if dtype not in ("<f8", ">f8", "<i8", ">i8", "|b1"):
+        raise FileError(path, info.filename, "numbers of float64, int64 or bool", f"numpy type {dtype}")
     shape = tuple(int(side) for side in found["shape"].replace(b",", b" ").split())
     return shape, found["fortran"] == b"True", np.dtype(dtype)

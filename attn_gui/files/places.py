@@ -59,7 +59,7 @@ class Members(Protocol):
     """The arrays that a file keeps beside its JSON, where ``{"npy": name}`` stands for them."""
 
     def array(self, place: Place) -> Array:
-        """The array that ``place`` refers to, read-only float64 or bool."""
+        """The array that ``place`` refers to, read-only float64, int64 or bool."""
         ...
 
     def table(self, place: Place, axes: int) -> Table:
@@ -140,13 +140,14 @@ class Place:
             self.refuse(" or ".join(f"“{word}”" for word in words))
         return self.text()
 
-    def array(self, axes: int) -> Array:
-        """Numbers in ``axes`` nested lists of equal lengths, or a member: float64."""
+    def array(self, *axes: int) -> Array:
+        """Numbers in nested lists of equal lengths, as deep as one of ``axes`` says, or a member: float64."""
         if self.members is not None and isinstance(self.value, dict):
             return self._checked(self.members.array(self), "float64", axes)
-        array = np.array(self._nested(axes), dtype=np.float64)
-        if array.ndim != axes:
-            self.refuse(f"numbers in {axes} nested lists")
+        depth = self._depth(axes)
+        array = np.array(self._nested(depth), dtype=np.float64)
+        if array.ndim != depth:
+            self.refuse(f"numbers in {depth} nested lists")
         return array
 
     def table(self, axes: int = 2) -> Table:
@@ -155,17 +156,40 @@ class Place:
             return self.members.table(self, axes)
         return Table.of(self.array(axes) if axes == 2 else [self.array(axes)])
 
-    def flags(self) -> NDArray[np.bool_]:
-        """A list of true and false, or a member: bool [n]."""
+    def flags(self, axes: Sequence[int] = (1,)) -> NDArray[np.bool_]:
+        """True and false in nested lists of equal lengths, as deep as one of ``axes`` says, or a member: bool."""
         if self.members is not None and isinstance(self.value, dict):
-            return self._checked(self.members.array(self), "bool", 1)
-        return np.array([place.of(bool, "true or false") for place in self.elements()], dtype=bool)
+            return self._checked(self.members.array(self), "bool", axes)
+        return np.array(self._nested_flags(self._depth(axes)), dtype=bool)
 
-    def _checked(self, array: Array, dtype: str, axes: int) -> Array:
-        if array.dtype != np.dtype(dtype) or array.ndim != axes:
+    def wholes(self) -> NDArray[np.int64]:
+        """A list of whole numbers, or a member: int64 [n]."""
+        if self.members is not None and isinstance(self.value, dict):
+            return self._checked(self.members.array(self), "int64", (1,))
+        values = [place.whole() for place in self.elements()]
+        for place, value in zip(self.elements(), values, strict=True):
+            if not -(2**63) <= value < 2**63:
+                place.refuse("a whole number of 64 bits")
+        return np.array(values, dtype=np.int64)
+
+    def _checked(self, array: Array, dtype: str, axes: Sequence[int]) -> Array:
+        if array.dtype != np.dtype(dtype) or array.ndim not in axes:
             received = f"{array.dtype} of shape {array.shape}"
-            raise FileError(self.path, self.where, f"{dtype} numbers with {axes} axes", received)
+            expected = f"{dtype} numbers with {' or '.join(map(str, axes))} axes"
+            raise FileError(self.path, self.where, expected, received)
         return array
+
+    def _depth(self, axes: Sequence[int]) -> int:
+        """How deep the lists are nested, which is the last of ``axes`` unless it is another of them."""
+        depth, value = 0, self.value
+        while isinstance(value, list) and depth < max(axes):
+            depth, value = depth + 1, value[0] if value else None
+        return depth if depth in axes else axes[-1]
+
+    def _nested_flags(self, axes: int) -> list[Any]:
+        if axes == 1:
+            return [place.of(bool, "true or false") for place in self.elements()]
+        return self._even([place._nested_flags(axes - 1) for place in self.elements()])
 
     def _nested(self, axes: int) -> list[Any]:
         if axes == 1:
@@ -173,9 +197,10 @@ class Place:
             if all(type(v) is float for v in row) and np.isfinite(row).all():
                 return row
             return [NON_FINITE[p.value] if p._is_non_finite() else p.number() for p in self.elements()]
-        places = self.elements()
-        rows = [place._nested(axes - 1) for place in places]
-        for place, row in zip(places, rows, strict=True):
+        return self._even([place._nested(axes - 1) for place in self.elements()])
+
+    def _even(self, rows: list[Any]) -> list[Any]:
+        for place, row in zip(self.elements(), rows, strict=True):
             if len(row) != len(rows[0]):
                 raise FileError(self.path, place.where, f"{len(rows[0])} entries, as in the first", str(len(row)))
         return rows

@@ -26,11 +26,12 @@ from attn_gui.files import archive, npy
 from attn_gui.files.archive import MANIFEST
 from attn_gui.files.atomic import replacing
 from attn_gui.files.errors import FileError, cannot_read
-from attn_gui.files.experiment_json import MAX_RECTANGLES, check_version, from_place, to_plain
+from attn_gui.files.experiment_json import check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.painted import MAX_RECTANGLES
 from attn_gui.model.session import Session
 from attn_gui.model.table import Table
 

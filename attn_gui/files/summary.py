@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attn_gui.model.experiment import Experiment, GivenQKV
-from attn_gui.model.masks import rule_to_plain
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks.combined import Combined
+from attn_gui.model.parts import Part
 from attn_gui.model.session import Session
+from attn_gui.model.sources import GivenQKV
 
 SHOWN_TOKENS = 12
 
@@ -26,7 +28,11 @@ def _described(e: Experiment) -> Iterator[str]:
     yield f"variant    {e.variant.label}"
     yield f"tokens     {_tokens(e.tokens.tokens)}"
     if e.variant.is_cross:
-        yield f"context    {_tokens(e.keys.tokens)}"
+        yield f"context    {_tokens(e.present_keys.tokens)}"
+    if e.past is not None:
+        yield f"cache      {_tokens(e.past.tokens)}"
+    if e.appended:
+        yield f"appended   {_tokens([key.name for key in e.appended])}"
     kv_heads = f" ({e.kv_heads} for keys and values)" if e.kv_heads != e.heads else ""
     yield f"heads      {e.heads}{kv_heads}"
     widths = "" if isinstance(e.source, GivenQKV) else f"d_model {e.d_model}, "
@@ -35,6 +41,7 @@ def _described(e: Experiment) -> Iterator[str]:
     yield f"mask       {_mask(e)}"
     softcap = "" if e.scoring.softcap is None else f", softcap {e.scoring.softcap:.6g}"
     yield f"scale      {e.scale:.6g}{softcap}"
+    yield from _scoring(e)
     yield f"precision  {e.precision}"
 
 
@@ -49,12 +56,45 @@ def _source(e: Experiment) -> str:
     return "token embeddings and " + ", ".join(name for name, _ in e.weights.items())
 
 
+def _scoring(e: Experiment) -> Iterator[str]:
+    scoring = e.scoring
+    if scoring.biases:
+        yield f"bias       {', '.join(_part(bias) for bias in scoring.biases)}"
+    if scoring.position.kind != "none":
+        yield f"position   {_part(scoring.position)}"
+    for title, part in (("qk norm    ", scoring.qk_norm), ("rotary     ", scoring.rotary)):
+        if part is not None:
+            yield title + _part(part)
+    sinks = "" if scoring.sinks is None else f", sinks {' '.join(f'{sink:.6g}' for sink in scoring.sinks)}"
+    yield f"weights    {_part(scoring.normaliser)}{sinks}"
+
+
 def _mask(e: Experiment) -> str:
-    parameters = {name: value for name, value in rule_to_plain(e.rule).items() if name != "kind"}
-    said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
     count = len(e.painted.rectangles)
     painted = f", {count} rectangle{'s' if count > 1 else ''} painted by hand" if count else ""
-    return f"{e.rule.title}{f' ({said})' if said else ''}{painted}"
+    return f"{_rules(e)}{painted}"
+
+
+def _rules(e: Experiment) -> str:
+    if not isinstance(e.rule, Combined):
+        return _part(e.rule)
+    text = ""
+    for term in e.rule.terms:
+        heads = "" if term.heads is None else f" in heads {', '.join(str(head + 1) for head in term.heads)}"
+        text += f"{f' {term.join} ' if text else ''}{'not ' if term.negated else ''}{_part(term.rule)}{heads}"
+    return text or e.rule.title
+
+
+def _part(part: Part) -> str:
+    said = []
+    for name, parameter in part.parameters():
+        value = getattr(part, name)
+        if parameter.kind == "array":
+            value = None if value is None else " x ".join(map(str, value.shape))
+        if value is not None:
+            said.append(f"{name.replace('_', ' ')} {value}")
+    told = f" ({', '.join(said)})" if said else ""
+    return f"{part.title}{told}"
 
 
 def printable(text: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from attn_gui.model.asks import StageAsk, SumAsk
 from attn_gui.model.picture import Picture
+from attn_gui.model.statistics import HeadStatistics
 from attn_gui.model.trace import Head
 
 Array = np.ndarray[Any, Any]
@@ -90,4 +91,4 @@ class Sum:
     masked: int
 
 
-Answer = Picture | StageValues | Reading | Row | RowSums | Sum | None
+Answer = Picture | StageValues | Reading | Row | RowSums | Sum | HeadStatistics | None

@@ -85,7 +85,12 @@ class SumAsk:
     keys: tuple[int, ...]
 
 
-Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk
+@dataclass(frozen=True)
+class StatisticsAsk:
+    """The statistics of every head."""
+
+
+Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk | StatisticsAsk
 
 
 def _within(start: int, stop: int, length: int) -> tuple[int, int]:

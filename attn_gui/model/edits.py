@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV
-from attn_gui.model.table import frozen
-from attn_gui.model.tokens import TokenSequence, frozen_flags
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks.rule import taken
+from attn_gui.model.sources import FromTokens, GivenQKV
+from attn_gui.model.table import Table, frozen
+from attn_gui.model.tokens import TokenSequence
 
-Side = Literal["tokens", "context"]
+Side = Literal["tokens", "context", "values", "past"]
 
 FINITE = "a finite number"
 
@@ -23,13 +25,14 @@ def sequence(experiment: Experiment, side: Side) -> TokenSequence:
     """The token table called ``side``."""
     found: TokenSequence | None = getattr(experiment, side)
     if found is None:
-        raise ExperimentError("context", "a cross-attention's context table", "none")
+        raise ExperimentError(side, "a token table of that name", "none")
     return found
 
 
 def with_side(experiment: Experiment, side: Side, changed: TokenSequence) -> Experiment:
     """With the token table called ``side`` replaced, and nothing else."""
-    return replace(experiment, tokens=changed) if side == "tokens" else replace(experiment, context=changed)
+    changes: dict[str, Any] = {side: changed}
+    return replace(experiment, **changes)
 
 
 def set_cells(experiment: Experiment, side: Side, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> Experiment:
@@ -59,12 +62,12 @@ def rename_dimension(experiment: Experiment, side: Side, column: int, name: str 
     return with_side(experiment, side, replace(of, dimensions=tuple(names)))
 
 
-def set_pad(experiment: Experiment, side: Side, rows: Sequence[int], values: ArrayLike) -> Experiment:
-    """With the ``pad`` flags of ``rows`` replaced."""
+def set_column(experiment: Experiment, side: Side, name: str, rows: Sequence[int], values: ArrayLike) -> Experiment:
+    """With the values of ``rows`` in the per-token column ``name`` replaced."""
     of = sequence(experiment, side)
-    pad = of.pad.copy()
-    pad[list(rows)] = values
-    return with_side(experiment, side, of.with_pad(pad))
+    column = of.column(name).copy()
+    column[list(rows)] = values
+    return with_side(experiment, side, of.with_column(name, column))
 
 
 def insert_tokens(
@@ -78,7 +81,7 @@ def insert_tokens(
         (*of.tokens[:at], *names, *of.tokens[at:]),
         of.embeddings.with_rows_inserted(at, block),
         of.dimensions,
-        {key: frozen_flags(np.insert(column, at, [False] * len(names))) for key, column in of.columns.items()},
+        of.rearranged(order),
     )
     return _rearranged(experiment, side, grown, order)
 
@@ -141,32 +144,60 @@ def _first_not_finite(
 
 
 def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]) -> Experiment:
-    """With the table replaced, and painted cells and given Q, K, V moved along: row r was ``order[r]``."""
-    before = len(sequence(experiment, side))
+    """With the table replaced, and all that goes cell by cell or row by row moved along: row r was ``order[r]``."""
+    e = experiment
+    as_queries = side == "tokens"
+    of_keys = {"tokens": not e.variant.is_cross, "context": e.variant.is_cross, "values": True, "past": True}[side]
+    fields: dict[str, Any] = {side: changed}
+    if not (as_queries or of_keys):
+        return replace(e, **fields)
+    queries: list[int | None] = list(order) if as_queries else list(range(e.n_q))
+    keys: list[int | None] = list(range(e.n_k - len(e.appended)))
+    if of_keys:
+        first, count = (0, e.offset) if side == "past" else (e.offset, len(e.present_keys))
+        keys[first : first + count] = [None if was is None else was + first for was in order]
+        if side != "past":
+            fields |= _other_key_table(e, side, changed, order)
+    fields |= moved_cells(e, queries, keys)
+    if isinstance(e.source, GivenQKV):
+        Q, K, V = e.source.Q, e.source.K, e.source.V
+        fields["source"] = GivenQKV(
+            _taken(Q, queries) if as_queries else Q, *((_taken(K, keys), _taken(V, keys)) if of_keys else (K, V))
+        )
+    return replace(e, **fields)
+
+
+def moved_cells(e: Experiment, queries: Sequence[int | None], keys: Sequence[int | None]) -> dict[str, Any]:
+    """The fields that go cell by cell, moved along: place r now holds what was at ``queries[r]`` or ``keys[r]``.
+
+    ``keys`` leaves out those that are appended.
+    """
+    appended = range(e.n_k - len(e.appended), e.n_k)
+    return {
+        "painted": e.painted.rearranged(_places(queries, e.n_q), _places([*keys, *appended], e.n_k)),
+        "rule": e.rule.rearranged(queries, keys),
+        "scoring": e.scoring.rearranged(queries, keys),
+    }
+
+
+def _other_key_table(e: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]) -> dict[str, Any]:
+    """Keys and separate values name the same tokens: the one that was not edited follows."""
+    if e.values is None:
+        return {}
+    other: Side = "values" if side != "values" else "context" if e.variant.is_cross else "tokens"
+    of = sequence(e, other)
+    rows = taken(of.embeddings.array(), order, 0, 0.0)
+    return {other: TokenSequence(changed.tokens, Table.of(rows), of.dimensions, of.rearranged(order))}
+
+
+def _places(order: Sequence[int | None], before: int) -> list[int | None]:
+    """Where each of ``before`` rows has gone, None where it is no more: the inverse of ``order``."""
     places: list[int | None] = [None] * before
     for now, was in enumerate(order):
         if was is not None:
             places[was] = now
-    cross = experiment.variant.is_cross
-    as_queries, as_keys = side == "tokens", (side == "context") == cross
-    stay_q: list[int | None] = list(range(experiment.n_q))
-    stay_k: list[int | None] = list(range(experiment.n_k))
-    fields: dict[str, Any] = {side: changed}
-    if as_queries or as_keys:
-        fields["painted"] = experiment.painted.rearranged(
-            places if as_queries else stay_q, places if as_keys else stay_k
-        )
-    if isinstance(experiment.source, GivenQKV):
-        source = experiment.source
-        fields["source"] = GivenQKV(
-            _taken(source.Q, order) if as_queries else source.Q,
-            _taken(source.K, order) if as_keys else source.K,
-            _taken(source.V, order) if as_keys else source.V,
-        )
-    return replace(experiment, **fields)
+    return places
 
 
 def _taken(array: np.ndarray[Any, Any], order: Sequence[int | None]) -> np.ndarray[Any, Any]:
-    taken = array[:, [0 if was is None else was for was in order]]  # [heads, len(order), size]
-    taken[:, [was is None for was in order]] = 0.0
-    return frozen(taken)
+    return frozen(taken(array, order, 1, 0.0))  # [heads, len(order), size]

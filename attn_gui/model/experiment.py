@@ -5,43 +5,27 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attn_gui.model.columns import Values
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.masks import Columns, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.table import Floats, Table, frozen
+from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, Source, joined
+from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
-from attn_gui.model.validate import check_given, check_projections
+from attn_gui.model.validate import check_appended, check_given, check_projections
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 
 _revisions = itertools.count(1)
-
-
-@dataclass(frozen=True, eq=False)
-class FromTokens:
-    """Q, K and V are projections of the token tables by ``weights``."""
-
-    weights: Weights
-
-
-@dataclass(frozen=True, eq=False)
-class GivenQKV:
-    """Q, K and V were given: [heads, n_q, d_k], [kv_heads, n_k, d_k], [kv_heads, n_k, d_v], float64, read-only."""
-
-    Q: Floats
-    K: Floats
-    V: Floats
-
-
-Source = FromTokens | GivenQKV
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +34,10 @@ class Experiment:
 
     tokens: the queries, and the keys too unless the variant is a cross-attention.
     context: keys and values of a cross-attention, with a width of its own; kept but unused by other variants.
+    values: embeddings that values are projected from, where they are not those of the keys (kdim and vdim of
+    nn.MultiheadAttention); its tokens are the keys.
+    past: the cache, tokens whose keys and values stand before those of the present; they ask nothing.
+    appended: keys after all tokens, which are no token's.
     heads, kv_heads: query heads and key/value heads; query head h uses kv head h // (heads // kv_heads).
     source: FromTokens(weights) or GivenQKV(Q, K, V).
     rule, painted: the mask: a rule, and cells set by hand on top of it.
@@ -62,6 +50,9 @@ class Experiment:
     heads: int = 1
     kv_heads: int = 1
     context: TokenSequence | None = None
+    values: TokenSequence | None = None
+    past: TokenSequence | None = None
+    appended: tuple[AppendedKey, ...] = ()
     rule: MaskRule = MaskRule()
     painted: Painted = Painted()
     scoring: Scoring = Scoring()
@@ -77,15 +68,43 @@ class Experiment:
             raise ExperimentError("heads", f"1 for {self.variant.label}", str(self.heads))
         if self.variant.is_cross and self.context is None:
             raise ExperimentError("context", f"a token table for {self.variant.label}", "none")
+        tokens = self.n_k - len(self.appended)
         if isinstance(self.source, GivenQKV):
-            check_given(self.source.Q, self.source.K, self.source.V, self.heads, self.kv_heads, self.n_q, self.n_k)
+            check_given(self.source.Q, self.source.K, self.source.V, self.heads, self.kv_heads, self.n_q, tokens)
         else:
             check_projections(
                 self.source.weights,
-                (self.tokens.width, self.keys.width),
+                (self.tokens.width, self.present_keys.width, self.value_rows.width),
                 (self.heads, self.kv_heads),
                 multi_head=self.variant.is_multi_head,
             )
+        if self.values is not None and len(self.values) != len(self.present_keys):
+            raise ExperimentError("values", f"a row for each of {len(self.present_keys)} keys", f"{len(self.values)}")
+        if self.past is not None:
+            self._check_past(self.past)
+        check_appended(self.appended, self.kv_heads * self.d_k, self.kv_heads * self.d_v)
+        self.rule.check_fits(self.n_q, tokens, self.heads)
+        for bias in self.scoring.biases:
+            bias.check_fits(self.n_q, tokens, self.heads)
+        self._check_scoring()
+
+    def _check_past(self, past: TokenSequence) -> None:
+        if past.width != self.present_keys.width:
+            raise ExperimentError("past", f"embeddings of {self.present_keys.width} numbers", str(past.width))
+        if self.values is not None:
+            raise ExperimentError("past", "none where values have embeddings of their own", f"{len(past)} tokens")
+
+    def _check_scoring(self) -> None:
+        scoring = self.scoring
+        if scoring.sinks is not None and len(scoring.sinks) != self.heads:
+            raise ExperimentError("sinks", f"one for each of {self.heads} heads", str(len(scoring.sinks)))
+        if scoring.position.kind != "none":
+            if isinstance(self.source, GivenQKV):
+                raise ExperimentError("position", "none where Q, K and V were given", scoring.position.title)
+            scoring.position.check_fits(self.query_positions, self.tokens.width)
+            scoring.position.check_fits(self.key_positions, self.present_keys.width)
+        if scoring.rotary is not None or scoring.qk_norm is not None:
+            scoring.check_fits(self.query_positions, self.key_positions, self.d_k)
 
     @classmethod
     def from_tokens(
@@ -124,12 +143,13 @@ class Experiment:
         *,
         tokens: Sequence[str] | None = None,
         key_tokens: Sequence[str] | None = None,
+        past: int = 0,
         **fields: Any,
     ) -> Experiment:
         """An experiment over given Q [heads, n_q, d_k], K [kv_heads, n_k, d_k], V [kv_heads, n_k, d_v].
 
         Two axes mean one head. Without ``tokens`` the queries are called q1, q2, ..., the keys k1, k2, ...;
-        without ``key_tokens`` a K as long as Q is taken as self-attention.
+        without ``key_tokens`` a K as long as Q is taken as self-attention. The first ``past`` keys are the cache.
         """
         given = []
         for name, array in (("Q", Q), ("K", K), ("V", V)):
@@ -139,24 +159,46 @@ class Experiment:
             given.append(frozen(numbers if numbers.ndim == 3 else numbers[np.newaxis]))
         q, k, v = given
         heads, n_q, _ = q.shape
-        n_k = k.shape[1]
+        n_k = k.shape[1] - past
+        if n_k < 1:
+            raise ExperimentError("past", f"fewer than the {k.shape[1]} keys", str(past))
         cross = key_tokens is not None or n_q != n_k
         names = tuple(tokens) if tokens is not None else _numbered("q" if cross else "t", n_q)
         key_names = tuple(key_tokens) if key_tokens is not None else _numbered("k", n_k)
         return cls(
-            TokenSequence(names, Table.of(np.empty((len(names), 0)))),
+            _nameless(names),
             GivenQKV(q, k, v),
             fields.pop("variant", None) or _variant(cross, heads > 1),
             heads,
             k.shape[0],
-            TokenSequence(key_names, Table.of(np.empty((len(key_names), 0)))) if cross else None,
+            _nameless(key_names) if cross else None,
+            past=_nameless(_numbered("past", past)) if past else None,
             **fields,
         )
 
     @property
-    def keys(self) -> TokenSequence:
-        """The tokens that are attended to: the context of a cross-attention, the tokens themselves otherwise."""
+    def present_keys(self) -> TokenSequence:
+        """The tokens that the present keys belong to: the context of a cross-attention, otherwise the tokens."""
         return self.context if self.variant.is_cross and self.context is not None else self.tokens
+
+    @cached_property
+    def key_rows(self) -> TokenSequence:
+        """What keys are projected from: the cache and the present keys."""
+        return joined([self.past, self.present_keys] if self.past is not None else [self.present_keys])
+
+    @property
+    def value_rows(self) -> TokenSequence:
+        """What values are projected from."""
+        return self.key_rows if self.values is None else self.values
+
+    @cached_property
+    def keys(self) -> TokenSequence:
+        """Every key by its name, in the order of the key axis: the cache, the present keys, what is appended."""
+        if not self.appended:
+            return self.key_rows
+        names = tuple(key.name for key in self.appended)
+        rows = Table.of(np.zeros((len(names), self.key_rows.width)))
+        return joined([self.key_rows, TokenSequence(names, rows, self.key_rows.dimensions)])
 
     @property
     def weights(self) -> Weights | None:
@@ -168,7 +210,24 @@ class Experiment:
 
     @property
     def n_k(self) -> int:
-        return len(self.keys)
+        return self.offset + len(self.present_keys) + len(self.appended)
+
+    @property
+    def offset(self) -> int:
+        """The position of the first query among the keys: the length of the cache."""
+        return 0 if self.past is None else len(self.past)
+
+    @cached_property
+    def query_positions(self) -> Values:
+        """Where each query stands, [n_q], for position encodings: its ``position``, or its place after the cache."""
+        tokens = self.tokens
+        given = "position" in tokens.columns
+        return tokens.column("position") if given else tokens.column("position") + self.offset
+
+    @property
+    def key_positions(self) -> Values:
+        """Where each key of a token stands, [n_k without the appended]."""
+        return self.key_rows.column("position")
 
     @property
     def d_model(self) -> int:
@@ -194,21 +253,32 @@ class Experiment:
         """What raw scores are multiplied by."""
         return self.scoring.scale_for(self.d_k)
 
-    def columns(self) -> Columns:
+    def columns(self, head: int = 0) -> Columns:
         """What the mask's rule may look at, as numpy arrays."""
-        return Columns(self.n_q, self.n_k, {"pad": self.keys.pad})
+        names = self.rule.reads
+        return Columns(
+            self.n_q,
+            self.n_k - len(self.appended),
+            self.offset,
+            {name: self.key_rows.column(name) for name in names},
+            {name: self.tokens.column(name) for name in names},
+            head,
+        )
 
-    def allowed(self, rows: slice, columns: slice) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Where queries ``rows`` may attend to keys ``columns``: [len(rows), len(columns)], bool."""
+    def allowed(self, rows: slice, columns: slice, head: int = 0) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Where queries ``rows`` may attend to keys ``columns`` in a head: [len(rows), len(columns)], bool."""
         i = np.arange(rows.start, rows.stop)[:, np.newaxis]
         j = np.arange(columns.start, columns.stop)[np.newaxis, :]
-        block = np.array(np.broadcast_to(self.rule.allowed(i, j, self.columns()), (i.size, j.size)))
+        looked_at = self.columns(head)
+        appended = j >= looked_at.n_k
+        ruled = self.rule.allowed(i, np.where(appended, 0, j), looked_at) | appended
+        block = np.array(np.broadcast_to(ruled, (i.size, j.size)))
         self.painted.apply(block, rows.start, columns.start)
         return block
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds, for accounting of memory."""
-        for sequence in (self.tokens, self.context):
+        for sequence in (self.tokens, self.context, self.values, self.past):
             if sequence is not None:
                 yield from sequence.embeddings.chunks
                 yield from sequence.columns.values()
@@ -217,12 +287,20 @@ class Experiment:
         else:
             for _, table in self.source.weights.items():
                 yield from table.chunks
+        yield from self.rule.arrays()
+        yield from self.scoring.arrays()
+        for key in self.appended:
+            yield from (*key.K.chunks, *key.V.chunks)
 
 
 def _variant(cross: bool, multi_head: bool) -> Variant:
     if cross:
         return Variant.MULTI_HEAD_CROSS if multi_head else Variant.CROSS
     return Variant.MULTI_HEAD_SELF if multi_head else Variant.SELF
+
+
+def _nameless(names: tuple[str, ...]) -> TokenSequence:
+    return TokenSequence(names, Table.of(np.empty((len(names), 0))))
 
 
 def _numbered(letter: str, count: int) -> tuple[str, ...]:

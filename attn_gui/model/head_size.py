@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Floats, Table
 
 # beyond it one head's matrix alone would be wider than any model's

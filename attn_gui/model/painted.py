@@ -6,6 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from attn_gui.model.errors import ExperimentError
+
+# each takes time with every picture, and some microseconds to read
+MAX_RECTANGLES = 100_000
+
 
 class Rectangle(NamedTuple):
     """Queries [top, bottom) by keys [left, right), allowed or not."""
@@ -30,6 +35,10 @@ class Painted:
     """Rectangles in the order they were painted: a later one lies on top of an earlier one."""
 
     rectangles: tuple[Rectangle, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.rectangles) > MAX_RECTANGLES:
+            raise ExperimentError("painted", f"at most {MAX_RECTANGLES:,} rectangles", f"{len(self.rectangles):,}")
 
     def __bool__(self) -> bool:
         return bool(self.rectangles)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attn_gui.model.edits import Side, sequence
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.fitting import fields_of, with_what_fits
 from attn_gui.model.painted import Painted
+from attn_gui.model.sources import FromTokens, GivenQKV
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
@@ -127,16 +129,20 @@ def with_biases(experiment: Experiment, present: bool) -> Experiment:
 
 def _refitted(experiment: Experiment, painted: Painted, **changed: Any) -> Experiment:
     """``experiment`` with ``changed`` fields, each matrix kept where it fits them and the identity where not."""
-    names = [f.name for f in fields(experiment) if f.init]
-    draft = {name: getattr(experiment, name) for name in names} | changed
+    draft = fields_of(experiment) | changed
     heads, kv_heads, weights = draft["heads"], draft["kv_heads"], draft["source"].weights
     d_model = draft["tokens"].width
     d_context = draft["context"].width if draft["variant"].is_cross else d_model
-    d_k, d_v = _head_sizes(weights, d_model, d_context, heads, kv_heads)
+    # values of their own are those of the present keys: with another table they make no sense
+    keys = draft["context"] if draft["variant"].is_cross else draft["tokens"]
+    if draft["values"] is not None and len(draft["values"]) != len(keys):
+        draft["values"] = None
+    d_values = d_context if draft["values"] is None else draft["values"].width
+    d_k, d_v = _head_sizes(weights, (d_model, d_context, d_values), heads, kv_heads)
     shapes = {
         "W_Q": (d_model, heads * d_k),
         "W_K": (d_context, kv_heads * d_k),
-        "W_V": (d_context, kv_heads * d_v),
+        "W_V": (d_values, kv_heads * d_v),
     }
     if draft["variant"].is_multi_head:
         kept = weights.W_O is not None and len(weights.W_O) == heads * d_v
@@ -148,19 +154,20 @@ def _refitted(experiment: Experiment, painted: Painted, **changed: Any) -> Exper
         if bias is not None or (name == "W_O" and table is None and weights.has_biases):
             fits = bias is not None and bias.width == shape[1]
             tables["b_" + name[-1]] = bias if fits and bias is not None else Table.of(np.zeros((1, shape[1])))
-    return Experiment(**draft | {"source": FromTokens(Weights(**tables)), "painted": painted})
+    return with_what_fits(draft | {"source": FromTokens(Weights(**tables)), "painted": painted})
 
 
-def _head_sizes(weights: Weights, d_model: int, d_context: int, heads: int, kv_heads: int) -> tuple[int, int]:
+def _head_sizes(weights: Weights, widths: tuple[int, int, int], heads: int, kv_heads: int) -> tuple[int, int]:
     """d_k and d_v of the matrices that fit; where none does, large enough for d_model to have a place."""
 
     def size(table: Table | None, rows: int, count: int) -> int | None:
         fits = table is not None and len(table) == rows and table.width % count == 0
         return table.width // count if fits and table is not None else None
 
+    d_model, d_context, d_values = widths
     fresh = -(-d_model // heads)
     d_k = size(weights.W_Q, d_model, heads) or size(weights.W_K, d_context, kv_heads) or fresh
-    d_v = size(weights.W_V, d_context, kv_heads)
+    d_v = size(weights.W_V, d_values, kv_heads)
     if d_v is None and weights.W_O is not None and len(weights.W_Q) == d_model and len(weights.W_O) % heads == 0:
         d_v = len(weights.W_O) // heads
     return d_k, d_v or fresh
@@ -174,7 +181,7 @@ def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
     context = experiment.context
     if variant.is_cross and not experiment.variant.is_cross and (context is None or len(context) != experiment.n_k):
         context = experiment.tokens  # the given K and V are as many as the tokens
-    return replace(experiment, variant=variant, context=context)
+    return with_what_fits(fields_of(experiment) | {"variant": variant, "context": context})
 
 
 def _is_identity(table: Table) -> bool:

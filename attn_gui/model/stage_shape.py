@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from attn_gui.model.experiment import Experiment, GivenQKV
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.sources import GivenQKV
 from attn_gui.model.stages import STAGES
 
-OF_KEYS = ("context", "K", "V")
+OF_KEYS = ("context", "context_in", "values", "K_projected", "K", "V")
 
 
 def stages_of(experiment: Experiment) -> tuple[str, ...]:
     """The stages that ``experiment`` has, in the order of the computation."""
-    absent = set() if experiment.variant.is_cross else {"context"}
-    if isinstance(experiment.source, GivenQKV):
+    e, absent = experiment, set()
+    if isinstance(e.source, GivenQKV):
         absent |= {"X", "context"}
+    if not e.variant.is_cross and e.past is None:
+        absent |= {"context", "context_in"}
+    if e.values is None:
+        absent.add("values")
+    if e.scoring.position.kind == "none":
+        absent |= {"X_in", "context_in"}
+    if e.scoring.qk_norm is None and e.scoring.rotary is None:
+        absent |= {"Q_projected", "K_projected"}
+    if not e.scoring.biases:
+        absent.add("bias")
     return tuple(name for name in STAGES if name not in absent)
 
 
@@ -21,22 +32,42 @@ def stage_shape(experiment: Experiment, stage: str) -> tuple[int, int]:
     e = experiment
     if STAGES[stage].square:
         return e.n_q, e.n_k
-    widths = {"X": e.tokens.width, "context": e.keys.width, "Q": e.d_k, "K": e.d_k, "concat": e.heads * e.d_v}
+    rows = e.n_k if stage in OF_KEYS else e.n_q
+    if stage in ("context", "context_in", "values"):
+        rows -= len(e.appended)
+    widths = {
+        "X": e.tokens.width,
+        "X_in": e.tokens.width,
+        "context": e.present_keys.width,
+        "context_in": e.present_keys.width,
+        "values": e.value_rows.width,
+        "Q_projected": e.d_k,
+        "K_projected": e.d_k,
+        "Q": e.d_k,
+        "K": e.d_k,
+        "concat": e.heads * e.d_v,
+    }
     width = widths.get(stage, e.d_v)
     if stage == "output":
         W_O = None if e.weights is None else e.weights.W_O
         width = e.heads * e.d_v if W_O is None else W_O.width
-    return (e.n_k if stage in OF_KEYS else e.n_q), width
+    return rows, width
 
 
 def stage_axes(experiment: Experiment, stage: str) -> tuple[str, str]:
     """What the rows and the columns of ``stage`` are: ``("tokens", "d_k")``."""
     if STAGES[stage].square:
         return "queries", "keys"
-    rows = "context" if stage in OF_KEYS and experiment.variant.is_cross else "tokens"
+    keys = "context" if experiment.variant.is_cross else "tokens" if experiment.past is None else "keys"
+    rows = keys if stage in OF_KEYS else "tokens"
     columns = {
         "X": "d_model",
+        "X_in": "d_model",
         "context": "d_context",
+        "context_in": "d_context",
+        "values": "d_values",
+        "Q_projected": "d_k",
+        "K_projected": "d_k",
         "Q": "d_k",
         "K": "d_k",
         "concat": "heads · d_v",

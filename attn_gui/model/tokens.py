@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from attn_gui.model.columns import Values, column_of
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.table import Table
 
@@ -22,13 +22,13 @@ class TokenSequence:
     tokens: n names of 1 to LONGEST_NAME characters; a name may occur more than once.
     embeddings: Table [n, d], float64.
     dimensions: d names; None stands for the automatic name x1, x2, ...
-    columns: per-token arrays of length n by name; ``pad`` (bool) marks padding.
+    columns: per-token arrays of length n by name (:data:`attn_gui.model.columns.COLUMNS`), those that were given.
     """
 
     tokens: tuple[str, ...]
     embeddings: Table
     dimensions: tuple[str | None, ...] = ()
-    columns: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    columns: Mapping[str, Values] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n, d = self.embeddings.shape
@@ -47,9 +47,8 @@ class TokenSequence:
         for index, name in enumerate(self.dimensions):
             if name is not None:
                 _check_length(f"dimension {index + 1}", name)
-        for name, column in self.columns.items():
-            if column.shape != (n,):
-                raise ExperimentError(f"column {name}", f"shape ({n},)", f"{column.shape}")
+        columns = {name: column_of(name).checked(values, n) for name, values in self.columns.items()}
+        object.__setattr__(self, "columns", columns)
 
     @classmethod
     def of(
@@ -58,10 +57,13 @@ class TokenSequence:
         embeddings: ArrayLike,
         dimensions: Sequence[str | None] = (),
         pad: ArrayLike | None = None,
+        **columns: ArrayLike,
     ) -> TokenSequence:
-        """From plain lists or arrays: embeddings [n, d], pad [n] bool."""
-        columns = {} if pad is None else {"pad": frozen_flags(pad)}
-        return cls(tuple(tokens), Table.of(embeddings), tuple(dimensions), columns)
+        """From plain lists or arrays: embeddings [n, d], pad [n] bool, and other columns by name, [n] whole numbers."""
+        given = columns if pad is None else {"pad": pad, **columns}
+        names = tuple(tokens)
+        checked = {name: column_of(name).checked(values, len(names)) for name, values in given.items()}
+        return cls(names, Table.of(embeddings), tuple(dimensions), checked)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -72,29 +74,27 @@ class TokenSequence:
         return self.embeddings.width
 
     @property
-    def pad(self) -> NDArray[np.bool_]:
-        """Which tokens are padding, [n]."""
-        return self.columns["pad"] if "pad" in self.columns else frozen_flags(np.zeros(len(self), bool))
+    def pad(self) -> Values:
+        """Which tokens are padding, [n] bool."""
+        return self.column("pad")
+
+    def column(self, name: str) -> Values:
+        """The column called ``name``, [n], with its defaults where nobody has given it values."""
+        return self.columns[name] if name in self.columns else column_of(name).default(len(self))
 
     def dimension_name(self, index: int) -> str:
         return self.dimensions[index] or f"x{index + 1}"
 
-    def rearranged(self, order: Sequence[int]) -> Mapping[str, NDArray[np.bool_]]:
-        """The columns with their entries taken in ``order``."""
-        index = np.asarray(order, dtype=np.intp)
-        return {name: frozen_flags(column[index]) for name, column in self.columns.items()}
+    def rearranged(self, order: Sequence[int | None]) -> Mapping[str, Values]:
+        """The columns after tokens moved: place r now holds what was at ``order[r]``, or a new token (None)."""
+        return {name: column_of(name).rearranged(values, order) for name, values in self.columns.items()}
 
-    def with_pad(self, pad: ArrayLike) -> TokenSequence:
-        return replace(self, columns={**self.columns, "pad": frozen_flags(pad)})
+    def with_column(self, name: str, values: ArrayLike) -> TokenSequence:
+        """With the column called ``name`` replaced; raises ExperimentError."""
+        checked = column_of(name).checked(values, len(self))
+        return replace(self, columns={**self.columns, name: checked})
 
 
 def _check_length(field: str, name: str) -> None:
     if len(name) > LONGEST_NAME:
         raise ExperimentError(field, f"a name of at most {LONGEST_NAME:,} characters", f"one of {len(name):,}")
-
-
-def frozen_flags(values: ArrayLike) -> NDArray[np.bool_]:
-    """A read-only bool array of its own."""
-    flags = np.array(values, dtype=bool)
-    flags.flags.writeable = False
-    return flags

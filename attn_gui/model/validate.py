@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.sources import AppendedKey
 from attn_gui.model.table import Floats, Table
 from attn_gui.model.weights import Weights
 
 
-def check_projections(weights: Weights, widths: tuple[int, int], heads: tuple[int, int], *, multi_head: bool) -> None:
-    """Check ``weights`` against the widths of queries and keys and the counts of query and kv heads."""
-    d_model, d_context = widths
+def check_projections(
+    weights: Weights, widths: tuple[int, int, int], heads: tuple[int, int], *, multi_head: bool
+) -> None:
+    """Check ``weights`` against the widths of query, key and value rows and the counts of query and kv heads."""
+    d_model, d_context, d_values = widths
     q_heads, kv_heads = heads
-    if d_model < 1 or d_context < 1:
+    if min(widths) < 1:
         raise ExperimentError("embeddings", "at least 1 dimension", "0")
     _check_matrix("W_Q", weights.W_Q, d_model, q_heads)
     d_k = weights.W_Q.width // q_heads
     _check_matrix("W_K", weights.W_K, d_context, kv_heads)
     if weights.W_K.width != kv_heads * d_k:
         raise ExperimentError("W_K", f"{kv_heads * d_k} columns ({kv_heads} x d_k {d_k})", str(weights.W_K.width))
-    _check_matrix("W_V", weights.W_V, d_context, kv_heads)
+    _check_matrix("W_V", weights.W_V, d_values, kv_heads)
     d_v = weights.W_V.width // kv_heads
     if multi_head:
         if weights.W_O is None:
@@ -51,3 +54,11 @@ def check_given(Q: Floats, K: Floats, V: Floats, heads: int, kv_heads: int, n_q:
             raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
     if Q.shape[2] != K.shape[2]:
         raise ExperimentError("K", f"rows as long as Q's, {Q.shape[2]}", str(K.shape[2]))
+
+
+def check_appended(appended: tuple[AppendedKey, ...], key_width: int, value_width: int) -> None:
+    """Check appended keys against the widths of all kv heads together."""
+    for key in appended:
+        for letter, row, width in (("K", key.K, key_width), ("V", key.V, value_width)):
+            if row.shape != (1, width):
+                raise ExperimentError(f"{letter} of {key.name}", f"shape (1, {width})", f"{row.shape}")

@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
             Dock("Projections", "weights", lambda: _weights_drawer(context), self),
             Dock("Stages", "stages", lambda: _stages_drawer(context), self),
             Dock("Heads", "heads", lambda: _heads_drawer(context), self),
+            Dock("Scoring", "scoring", lambda: _scoring_drawer(context), self),
         ]
         for dock in self.docks:
             self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
@@ -231,6 +232,12 @@ def _heads_drawer(context: Context) -> Drawer:
     from attn_gui.views.drawers.heads_drawer import HeadsDrawer
 
     return HeadsDrawer(context)
+
+
+def _scoring_drawer(context: Context) -> Drawer:
+    from attn_gui.views.drawers.scoring_drawer import ScoringDrawer
+
+    return ScoringDrawer(context)
 
 
 def _local_file(urls: list[QUrl]) -> Path | None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpinBox, QToolButton, QWidget
 
-from attn_gui.model.masks import RULES, Causal, MaskRule, SlidingWindow
+from attn_gui.model.masks import Causal, MaskRule, SlidingWindow, choosable
 from attn_gui.model.painted import Painted
 from attn_gui.views.context import Context
 
@@ -27,7 +27,7 @@ class MaskChoice(QWidget):
         self.kind.setAccessibleName("Mask")
         # the text of one entry depends on the mask below what is painted
         self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for rule in RULES:
+        for rule in choosable():
             self.kind.addItem(rule.title, rule.kind)
         self.kind.addItem("Custom", CUSTOM)
         self.kind.setItemData(self.kind.count() - 1, "Click or drag over cells of A", Qt.ItemDataRole.ToolTipRole)
@@ -103,7 +103,7 @@ class MaskChoice(QWidget):
             self._refresh()
             return
         self._context.selection.set_painting(False)
-        rule = next(rule for rule in RULES if rule.kind == kind)
+        rule = MaskRule.of_kind(kind)
         e = self._context.document.experiment
         if rule.kind == "none" and e.painted:
             self._context.document.apply("Mask: none", replace(e, rule=MaskRule(), painted=Painted()))

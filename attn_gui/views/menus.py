@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 
 from attn_gui import __version__
 from attn_gui.files import examples
-from attn_gui.model.masks import RULES
+from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
 from attn_gui.views.buttons import give_letters
@@ -131,7 +131,7 @@ class Menus:
 
         def fill_masks() -> None:
             kind = bar.masking.kind
-            choices = [(rule.kind, rule.title, None) for rule in RULES]
+            choices = [(rule.kind, rule.title, None) for rule in choosable()]
             choices.append(("custom", "Custom", None))
             _choices(masks, choices, kind.currentData(), lambda k: kind.activated.emit(kind.findData(k)))
 

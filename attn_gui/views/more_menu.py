@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QShowEvent
@@ -199,7 +200,7 @@ class MorePanel(QFrame):
         except ExperimentError as error:
             self._context.notices.error(str(error), "biases")
 
-    def _set_scoring(self, label: str, **changes: float | None) -> None:
+    def _set_scoring(self, label: str, **changes: Any) -> None:
         e = self._context.document.experiment
         scoring = replace(e.scoring, **changes)
         self._apply(label, replace(e, scoring=scoring), scoring != e.scoring)

@@ -129,7 +129,8 @@ class TokenActions(QObject):
             of = edits.sequence(e, side)
             block = of.embeddings.array()[rows]
             grown = edits.insert_tokens(e, side, at, [of.tokens[row] for row in rows], block)
-            return edits.set_pad(grown, side, range(at, at + len(rows)), of.pad[rows]) if of.pad[rows].any() else grown
+            places = range(at, at + len(rows))
+            return edits.set_column(grown, side, "pad", places, of.pad[rows]) if of.pad[rows].any() else grown
 
         if self._apply("Duplicate token" if len(rows) == 1 else f"Duplicate {len(rows)} tokens", copied):
             self._table.select_block(CellRange(at, NAME, at + len(rows) - 1, self._last_column))

@@ -71,7 +71,7 @@ def resized_rows(before: TokenSequence, after: TokenSequence, change: Splice) ->
         (*before.tokens[:first], *after.tokens[new], *before.tokens[at:]),
         kept.with_rows_inserted(first, after.embeddings.rows(new.start, new.stop)),
         before.dimensions,
-    ).with_pad(np.concatenate([before.pad[:first], after.pad[new], before.pad[at:]]))
+    ).with_column("pad", np.concatenate([before.pad[:first], after.pad[new], before.pad[at:]]))
 
 
 def resized_columns(before: TokenSequence, change: Splice) -> TokenSequence:

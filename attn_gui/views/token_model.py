@@ -14,7 +14,6 @@ from attn_gui.control.settings import Settings
 from attn_gui.files.numbers import text as number_text
 from attn_gui.model.edits import Side
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Padding
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import Session
 from attn_gui.model.tokens import TokenSequence
@@ -56,7 +55,7 @@ class _Shown:
         if sequence is None:
             return None
         is_keys = (side == "context") == experiment.variant.is_cross
-        has_pad = is_keys and isinstance(experiment.rule, Padding)
+        has_pad = is_keys and "pad" in experiment.rule.reads
         return cls(sequence, 0 if experiment.weights is None else sequence.width, has_pad, sequence.pad)
 
     @property

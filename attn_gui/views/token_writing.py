@@ -63,4 +63,4 @@ def _with_pad(experiment: Experiment, side: Side, row: int, at: int, block: Bloc
             raise Refused(r, at, f"{quoted_short(text)} is neither yes nor no (1 or 0)")
         if (word in _YES) != present[row + r]:
             flags[row + r] = word in _YES
-    return edits.set_pad(experiment, side, list(flags), list(flags.values())) if flags else experiment
+    return edits.set_column(experiment, side, "pad", list(flags), list(flags.values())) if flags else experiment

@@ -31,7 +31,7 @@ def experiment(n: int, precision: Precision, rule: MaskRule, painted: Painted = 
     e = Experiment.from_tokens([f"t{i}" for i in range(n)], X, weights, heads=4, precision=precision)
     pad = np.arange(n) % 5 == 4
     return Experiment(
-        e.tokens.with_pad(pad), e.source, e.variant, 4, 4, rule=rule, painted=painted, precision=precision
+        e.tokens.with_column("pad", pad), e.source, e.variant, 4, 4, rule=rule, painted=painted, precision=precision
     )
 
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from attn_gui.compute.trace import trace
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, MaskRule, Padding
 from attn_gui.model.painted import Painted
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights

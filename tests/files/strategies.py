@@ -9,12 +9,13 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, MaskRule, Padding, SlidingWindow
 from attn_gui.model.painted import Painted, Rectangle
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.sources import FromTokens, GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant

@@ -16,9 +16,10 @@ from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import from_place, read, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.weights import Weights
 from tests.files.strategies import differences, named_experiments

@@ -15,12 +15,13 @@ from attn_gui.files import csv_matrix, csv_reader, experiment_json, export
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Form, export_folder, export_stage, file_name
 from attn_gui.files.layout import distinct_stages_of, layout
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.tokens import TokenSequence

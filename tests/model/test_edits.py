@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from attn_gui.model import edits
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, GivenQKV
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Padding
 from attn_gui.model.painted import Painted
+from attn_gui.model.sources import GivenQKV
 from attn_gui.model.tokens import TokenSequence
 from tests.strategies import experiments
 
@@ -129,10 +130,10 @@ def test_names_of_tokens_and_dimensions() -> None:
 
 
 def test_padding_marks_keys_and_leaves_queries_alone() -> None:
-    e = edits.set_pad(Experiment.from_tokens("abc", np.eye(3), rule=Padding()), "tokens", [1], True)
+    e = edits.set_column(Experiment.from_tokens("abc", np.eye(3), rule=Padding()), "tokens", "pad", [1], True)
     assert e.tokens.pad.tolist() == [False, True, False]
     assert e.allowed(slice(0, 3), slice(0, 3)).tolist() == [[True, False, True]] * 3
-    assert edits.set_pad(e, "tokens", [0, 1], [True, False]).tokens.pad.tolist() == [True, False, False]
+    assert edits.set_column(e, "tokens", "pad", [0, 1], [True, False]).tokens.pad.tolist() == [True, False, False]
 
 
 def test_tokens_inserted_with_their_embeddings() -> None:

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_gui.model.errors import ExperimentError, TooLarge, readable_bytes
-from attn_gui.model.experiment import Experiment, FromTokens, GivenQKV
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.sources import FromTokens, GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from attn_gui.compute.trace import trace
 from attn_gui.model import edits, reshape
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from attn_gui.app import open_window
 from attn_gui.files import examples
-from attn_gui.model.edits import set_pad
+from attn_gui.model.edits import set_column
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Padding
 from attn_gui.model.session import NamedExperiment, Session
@@ -66,7 +66,7 @@ def _painted(window: MainWindow) -> None:
 
 def _padding(window: MainWindow) -> None:
     document = window.context.document
-    e = set_pad(document.experiment, "tokens", [3, 4], True)
+    e = set_column(document.experiment, "tokens", "pad", [3, 4], True)
     document.apply("Padding", replace(e, rule=Padding()))
 
 

@@ -81,7 +81,7 @@ def test_shows_the_karina_table(model: TokenModel) -> None:
 
 
 def test_every_cell_says_what_it_is(model: TokenModel, apply: Callable[..., None]) -> None:
-    apply(edits.set_pad, "tokens", [4], True)
+    apply(edits.set_column, "tokens", "pad", [4], True)
     apply(replace, rule=Padding())
     spoken = grid(model, Role.AccessibleTextRole)
     assert spoken[1] == ["token is", "token is, x1, 0", "token is, x2, 1", "token is, padding, no"]
@@ -169,7 +169,7 @@ def test_a_block_of_names_and_numbers_is_one_step(model: TokenModel, context: Co
 
 def test_copied_cells_come_back_exactly(model: TokenModel, context: Context, apply: Callable[..., None]) -> None:
     apply(edits.set_cells, "tokens", 0, [0, 1], [0.1 + 0.2, 1e-300])
-    apply(edits.set_pad, "tokens", [1], True)
+    apply(edits.set_column, "tokens", "pad", [1], True)
     apply(replace, rule=Padding())
     cells = model.cells(range(5), range(4))
     assert cells[0] == ["karina", "0.30000000000000004", "1e-300", "0"]
@@ -207,7 +207,7 @@ def test_the_pad_column_comes_with_the_padding_mask(
 def test_padding_can_be_pasted(
     model: TokenModel, context: Context, apply: Callable[..., None], text: str, pad: bool
 ) -> None:
-    apply(edits.set_pad, "tokens", [0, 1], [True, not pad])
+    apply(edits.set_column, "tokens", "pad", [0, 1], [True, not pad])
     apply(replace, rule=Padding())
     assert model.set_block(1, 3, [[text]], "Paste") is None
     assert bool(context.document.experiment.tokens.pad[1]) is pad
@@ -330,7 +330,7 @@ def _step(what: str, e: Experiment) -> Experiment:
         case "name":
             return edits.rename_tokens(e, "tokens", [0], [e.tokens.tokens[0] + "x"])
         case "pad":
-            return edits.set_pad(e, "tokens", [0], not e.tokens.pad[0])
+            return edits.set_column(e, "tokens", "pad", [0], not e.tokens.pad[0])
         case "wider":
             return reshape.rearrange_dimensions(e, "tokens", [None, *range(d)])
         case "narrower" if d > 1:

@@ -322,7 +322,7 @@ def test_the_pad_column_comes_into_sight_whole(
 
 
 def test_duplicate_with_numbers_and_padding(table: TokenTable, actions: TokenActions, context: Context) -> None:
-    context.document.apply("pad", edits.set_pad(context.document.experiment, "tokens", [4], True))
+    context.document.apply("pad", edits.set_column(context.document.experiment, "tokens", "pad", [4], True))
     table.select_block(CellRange(3, 1, 4, 1))
     actions.duplicate.trigger()
     assert names(context) == ["karina", "is", "to", "the", "store", "the", "store"]

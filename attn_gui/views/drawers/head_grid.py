@@ -141,7 +141,7 @@ class HeadDelegate(QStyledItemDelegate):
         painter.drawText(place, middle | Qt.AlignmentFlag.AlignLeft, self._model.name(head))
         painter.setFont(self._font)
         painter.setPen(theme.colour("muted"))
-        painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, self._model.largest(head) or "")
+        painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, self._model.caption(head))
 
     def _image(self, head: Head, thumbnail: Thumbnail, size: QSize, ratio: float) -> QImage:
         theme = self._look.theme

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QStackedWidget, QWidget
 
 from attn_gui.model import view_choices
-from attn_gui.model.asks import Ask, PictureAsk
+from attn_gui.model.asks import Ask, PictureAsk, StatisticsAsk
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.reshape import head_choices, with_heads, with_variant
 from attn_gui.model.session import Session
+from attn_gui.model.statistics import STATISTICS, HeadStatistics
 from attn_gui.model.trace import Head, Trace
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
@@ -21,8 +22,13 @@ from attn_gui.views.drawers.drawer import Drawer
 from attn_gui.views.drawers.head_grid import GRID, SIDE, HeadGrid
 from attn_gui.views.drawers.heads_model import HeadsModel
 from attn_gui.views.drawers.segments import Segments
+from attn_gui.views.drawers.statistics_page import StatisticsPage
+from attn_gui.views.top_bar import Dropdown
 
 STAGES_SHOWN = {"N": "N", "A": "A_masked"}
+TABLE = "table"
+STATISTICS_SLOT = "heads.statistics"
+CAPTIONS = {"shown": "Largest value shown"} | {s.name: s.title for s in STATISTICS}
 SCALES = {
     "N": "Each head from 0 to its largest weight",
     "A": "Each head centred on 0, to its largest |score|",
@@ -37,16 +43,24 @@ class HeadsDrawer(Drawer):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
-        self.stage = Segments(context.look, "Show", [("N", "Weights N"), ("A", "Scores A")])
+        self.stage = Segments(context.look, "Show", [("N", "Weights N"), ("A", "Scores A"), (TABLE, "Statistics")])
+        self.caption = Dropdown("Caption of each head")
+        self.caption.setToolTip("Which number stands below each head")
+        self.statistics = StatisticsPage(context)
         self.scale = QLabel()
         self.scale.setObjectName("muted")
         self._model = HeadsModel(self)
         self.grid = HeadGrid(context.look, self._model)
         self.more_heads = QPushButton()
         self.empty.add_button(self.more_heads)
-        self.fill(self.stage, self.scale, body=self.grid)
+        self._looks = QStackedWidget()
+        self._looks.addWidget(self.grid)
+        self._looks.addWidget(self.statistics)
+        self.fill(self.stage, self.caption, self.scale, body=self._looks)
         self.stage.chosen.connect(self._choose_stage)
+        self.caption.chosen.connect(self._choose_caption)
         self.grid.opened.connect(context.selection.set_head)
+        self.statistics.table.opened.connect(context.selection.set_head)
         self.grid.sight_changed.connect(self._ask)
         self.more_heads.clicked.connect(self._take_more_heads)
         context.selection.head_changed.connect(self._on_head)
@@ -59,21 +73,29 @@ class HeadsDrawer(Drawer):
 
     def refresh(self) -> None:
         e = self.context.document.experiment
-        stage = view_choices.word(self.context.document.session, "heads_stage", STAGES_SHOWN, "N")
+        session = self.context.document.session
+        stage = view_choices.word(session, "heads_stage", [*STAGES_SHOWN, TABLE], "N")
+        caption = view_choices.word(session, "heads_caption", CAPTIONS, "shown")
+        table = stage == TABLE
         self.stage.show_value(stage)
-        self.scale.setText(SCALES[stage])
-        self._model.set_what("weight" if stage == "N" else "score")
+        self.caption.show_choices([(name, title, None) for name, title in CAPTIONS.items()], caption)
+        self.caption.setVisible(not table)
+        self.scale.setText(SCALES.get(stage, ""))
+        self._looks.setCurrentIndex(1 if table else 0)
+        self._model.set_what("score" if stage == "A" else "weight")
+        self._model.set_caption(None if caption == "shown" else caption)
         self._model.set_heads(e.heads if e.heads > 1 else 0)
         self._model.set_open(self.context.selection.head)
         if e.heads == 1:
             self._show_empty(e)
-        self.show_empty(e.heads == 1)
+        self.show_empty(e.heads == 1 and not table)
         if not self.grid.currentIndex().isValid():
             self._on_head(self.context.selection.head)
         self._ask()
 
     def body_height(self, width: int) -> int:
-        return self.grid.height_for(width)
+        table = self._looks.currentWidget() is self.statistics
+        return self.statistics.height_for(width) if table else self.grid.height_for(width)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -84,7 +106,9 @@ class HeadsDrawer(Drawer):
         stage = self.stage.value
         pixels = math.ceil(SIDE * self.devicePixelRatioF())
         asks: dict[str, Ask] = {}
-        if self.isVisible():
+        if self.isVisible() and (stage == TABLE or self.caption.currentIndex() > 0):
+            asks[STATISTICS_SLOT] = StatisticsAsk()
+        if self.isVisible() and stage in STAGES_SHOWN:
             for head in self.grid.in_sight():
                 asks[f"head.{head}"] = PictureAsk(
                     STAGES_SHOWN[stage], head, size=(pixels, pixels), diverging=stage == "A"
@@ -107,7 +131,10 @@ class HeadsDrawer(Drawer):
             self._ask()
 
     def _on_answered(self, slot: str, answer: object) -> None:
-        if isinstance(answer, Picture) and slot == f"head.{answer.request.head}":
+        if slot == STATISTICS_SLOT and isinstance(answer, HeadStatistics):
+            self._model.put_statistics(answer)
+            self.statistics.show_statistics(answer)
+        elif isinstance(answer, Picture) and slot == f"head.{answer.request.head}":
             self._model.put(answer.request.head, answer)
 
     def _on_head(self, head: Head) -> None:
@@ -115,6 +142,8 @@ class HeadsDrawer(Drawer):
         index = self._model.index(self._model.row(head))
         if index.isValid():
             self.grid.setCurrentIndex(index)
+        if isinstance(head, int):
+            self.statistics.table.show_head(head)
 
     def _on_setting(self, name: str) -> None:
         if name == "decimals":
@@ -122,6 +151,10 @@ class HeadsDrawer(Drawer):
 
     def _choose_stage(self, stage: str) -> None:
         self.context.document.keep_view(heads_stage=stage)
+        self.refresh()
+
+    def _choose_caption(self, caption: str) -> None:
+        self.context.document.keep_view(heads_caption=caption)
         self.refresh()
 
     def _show_empty(self, e: Experiment) -> None:

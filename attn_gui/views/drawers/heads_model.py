@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
 from attn_gui.model.picture import MASKED, NON_FINITE, Picture
+from attn_gui.model.statistics import STATISTICS, HeadStatistics
 from attn_gui.model.trace import Head
-from attn_gui.views.figures import shown
+from attn_gui.views.figures import percentages, shown
 
 Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
+_STATISTIC = {statistic.name: statistic for statistic in STATISTICS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,8 @@ class HeadsModel(QAbstractListModel):
         self._what = "weight"
         self._decimals = 4
         self._thumbnails: dict[Head, Thumbnail] = {}
+        self._caption: str | None = None
+        self._statistics: HeadStatistics | None = None
 
     def rowCount(self, parent: Index = NO_PARENT) -> int:
         return 0 if parent.isValid() or self._heads == 0 else self._heads + 1
@@ -60,10 +65,11 @@ class HeadsModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.name(head)
         if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-            largest = self.largest(head)
+            caption = self.caption(head)
             parts = [self.name(head)]
-            if largest is not None:
-                parts.append(f"largest {self._what} {largest}")
+            if caption:
+                what = f"largest {self._what}" if self._caption is None else _STATISTIC[self._caption].title.lower()
+                parts.append(f"{what} {caption}")
             if self.is_open(head):
                 parts.append("shown")
             return ", ".join(parts)
@@ -78,6 +84,28 @@ class HeadsModel(QAbstractListModel):
         if thumbnail is None:
             return None
         return "all masked" if thumbnail.largest is None else shown(thumbnail.largest, self._decimals)
+
+    def caption(self, head: Head) -> str:
+        """What stands below the head's picture, empty while it is not known."""
+        if self._caption is None:
+            return self.largest(head) or ""
+        if self._statistics is None or head == "mean" or head >= len(self._statistics.values):
+            return ""
+        place = list(_STATISTIC).index(self._caption)
+        value = float(self._statistics.values[head, place])
+        if math.isnan(value):
+            return "–"
+        return percentages([value])[0] if _STATISTIC[self._caption].percent else shown(value, min(self._decimals, 2))
+
+    def set_caption(self, statistic: str | None) -> None:
+        """Which statistic stands below the pictures; None for the largest value of what is shown."""
+        if statistic != self._caption:
+            self._caption = statistic
+            self._touch_all()
+
+    def put_statistics(self, statistics: HeadStatistics) -> None:
+        self._statistics = statistics
+        self._touch_all()
 
     def set_heads(self, heads: int) -> None:
         if heads != self._heads:

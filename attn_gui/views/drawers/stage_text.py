@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attn_gui.model.experiment import Experiment, GivenQKV
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.sources import GivenQKV
 from attn_gui.model.stage_shape import stage_axes, stage_shape
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head

@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushBu
 
 from attn_gui.model import view_choices
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.experiment import Experiment, FromTokens
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.head_size import LARGEST, with_head_size
 from attn_gui.model.initialise import INITIALISERS, initial_weights
 from attn_gui.model.reshape import with_biases
+from attn_gui.model.sources import FromTokens
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.flow import Flow
 

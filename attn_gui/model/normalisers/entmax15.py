@@ -1,0 +1,34 @@
+"""Entmax with alpha = 1.5."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from attn_gui.model.normalisers.normaliser import Normaliser
+
+
+@dataclass(frozen=True)
+class Entmax15(Normaliser):
+    """``max(A / 2 - tau, 0)**2`` with tau such that the row sums to 1 (Peters et al. 2019, algorithm 2)."""
+
+    kind: ClassVar[str] = "entmax15"
+    title: ClassVar[str] = "Entmax 1.5"
+    name: ClassVar[str] = "entmax₁.₅"
+    formula: ClassVar[str] = "max(Aᵢⱼ / 2 − τᵢ, 0)²"
+    about: ClassVar[str] = "Between softmax and sparsemax: each row sums to 1, and the smallest weights are exactly 0"
+
+    def weights(self, A: Any, xp: Any) -> Any:
+        top = xp.max(A, axis=-1, keepdims=True)
+        # tau is at least -1: a half score below it has no weight, so what is masked need not be -inf any longer
+        z = xp.where(A - top > -4, (A - top) / 2, xp.full_like(A, -2.0))
+        falling = xp.sort(z, axis=-1, descending=True)
+        count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
+        mean = xp.cumulative_sum(falling, axis=-1) / count
+        spread = xp.cumulative_sum(falling * falling, axis=-1) - count * mean * mean
+        room = (1 - spread) / count
+        taus = mean - xp.sqrt(xp.where(room > 0, room, xp.zeros_like(room)))
+        support = xp.sum(xp.astype(taus <= falling, A.dtype), axis=-1, keepdims=True)
+        tau = xp.sum(xp.where(count == support, taus, xp.zeros_like(taus)), axis=-1, keepdims=True)
+        above = xp.where(z > tau, z - tau, xp.zeros_like(z))
+        return above * above

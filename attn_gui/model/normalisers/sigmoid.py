@@ -1,0 +1,29 @@
+"""Sigmoid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from attn_gui.model.normalisers.normaliser import Normaliser
+from attn_gui.model.parts import number
+
+
+@dataclass(frozen=True)
+class Sigmoid(Normaliser):
+    """``1 / (1 + exp(-(A + b)))``, each cell by itself (Ramapuram et al. 2024, who advise b = -ln n_k)."""
+
+    kind: ClassVar[str] = "sigmoid"
+    title: ClassVar[str] = "Sigmoid"
+    name: ClassVar[str] = "sigmoid"
+    formula: ClassVar[str] = "1 / (1 + exp(−(Aᵢⱼ + b)))"
+    about: ClassVar[str] = "Each weight by itself: a row may sum to anything"
+    sums_to_one: ClassVar[bool] = False
+    sinks: ClassVar[bool] = False
+    shift: float = number(0.0, "b", hint="Added to every score; −ln(number of keys) keeps rows near 1")
+
+    def weights(self, A: Any, xp: Any) -> Any:
+        z = A + self.shift
+        # the exponential of a number below 0 cannot overflow
+        small = xp.exp(-xp.abs(z))
+        return xp.where(z >= 0, 1 / (1 + small), small / (1 + small))

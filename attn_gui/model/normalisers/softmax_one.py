@@ -1,0 +1,27 @@
+"""Softmax with an extra 1 in the denominator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from attn_gui.model.normalisers.normaliser import Normaliser, exponentials
+
+
+@dataclass(frozen=True)
+class SoftmaxOne(Normaliser):
+    """``exp(A_j) / (1 + sum_k exp(A_k))``: a head may attend to nothing much (Miller 2023, "Attention is off by one").
+
+    The same as softmax with a key of score 0 whose value is 0.
+    """
+
+    kind: ClassVar[str] = "softmax_one"
+    title: ClassVar[str] = "Softmax with 1 +"
+    name: ClassVar[str] = "softmax₁"
+    formula: ClassVar[str] = "exp(Aᵢⱼ) / (1 + Σₖ exp(Aᵢₖ))"
+    about: ClassVar[str] = "Rows may sum to less than 1: a query may attend to nothing much"
+    sums_to_one: ClassVar[bool] = False
+
+    def weights(self, A: Any, xp: Any) -> Any:
+        powers, top = exponentials(A, xp, least_shift=0.0)
+        return powers / (xp.sum(powers, axis=-1, keepdims=True) + xp.exp(-top))

@@ -1,0 +1,31 @@
+"""Sparsemax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from attn_gui.model.normalisers.normaliser import Normaliser
+
+
+@dataclass(frozen=True)
+class Sparsemax(Normaliser):
+    """``max(A - tau, 0)`` with tau such that the row sums to 1 (Martins and Astudillo 2016, algorithm 1)."""
+
+    kind: ClassVar[str] = "sparsemax"
+    title: ClassVar[str] = "Sparsemax"
+    name: ClassVar[str] = "sparsemax"
+    formula: ClassVar[str] = "max(Aᵢⱼ − τᵢ, 0)"
+    about: ClassVar[str] = "Each row sums to 1, and small weights are exactly 0"
+
+    def weights(self, A: Any, xp: Any) -> Any:
+        top = xp.max(A, axis=-1, keepdims=True)
+        # a score more than 1 below the largest has no weight: what is masked need not be -inf any longer
+        z = xp.where(A - top > -2, A - top, xp.full_like(A, -2.0))
+        falling = xp.sort(z, axis=-1, descending=True)
+        sums = xp.cumulative_sum(falling, axis=-1)
+        count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
+        support = xp.sum(xp.astype(1 + count * falling > sums, A.dtype), axis=-1, keepdims=True)
+        at_support = xp.astype(count == support, A.dtype)
+        tau = (xp.sum(sums * at_support, axis=-1, keepdims=True) - 1) / support
+        return xp.where(z > tau, z - tau, xp.zeros_like(z))

@@ -1,0 +1,49 @@
+"""Rotary positions by tables of cosines and sines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.parts import array
+from attn_gui.model.rotary.rotary import Rotary
+from attn_gui.model.table import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedRotary(Rotary):
+    """``cos`` and ``sin``, [positions, width / 2]: one row a position, one column a pair of dimensions."""
+
+    kind: ClassVar[str] = "imported"
+    title: ClassVar[str] = "Rotary, given cos and sin"
+    about: ClassVar[str] = "Cosines and sines that were opened from a file"
+    cos: Floats = array("cos", (2,), optional=True)
+    sin: Floats = array("sin", (2,), optional=True)
+
+    def check(self) -> None:
+        if self.cos is None or self.sin is None:
+            raise ExperimentError("rotary imported", "cos and sin", "none")
+        if self.cos.shape != self.sin.shape:
+            raise ExperimentError("rotary imported sin", f"the shape of cos, {self.cos.shape}", f"{self.sin.shape}")
+
+    @classmethod
+    def can_start(cls) -> bool:
+        return False
+
+    def turned(self, d_k: int) -> int:
+        return 2 * int(self.cos.shape[1])
+
+    def check_fits(self, positions: NDArray[np.int64], d_k: int) -> None:
+        super().check_fits(positions, d_k)
+        at = positions + self.offset
+        if len(at) and (at.min() < 0 or at.max() >= len(self.cos)):
+            worst = at.min() if at.min() < 0 else at.max()
+            raise ExperimentError("rotary imported cos", f"a row for position {worst}", f"{len(self.cos)} rows")
+
+    def tables(self, positions: NDArray[np.int64], d_k: int) -> tuple[Floats, Floats]:
+        at = positions + self.offset
+        return self.cos[at], self.sin[at]

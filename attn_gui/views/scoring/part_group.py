@@ -1,0 +1,95 @@
+"""PartGroup: a choice of one family of parts, with the parameters of the one chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtWidgets import QLabel, QWidget
+
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.parts import Part
+from attn_gui.model.starting import choosable_parts, started
+from attn_gui.views.context import Context
+from attn_gui.views.part_fields import PartFields
+from attn_gui.views.scoring.group import Group
+from attn_gui.views.top_bar import Dropdown
+
+NOTHING = "none"
+
+
+class PartGroup(Group):
+    """``field`` is the field of Scoring that holds the part, or None where there is none."""
+
+    field = ""
+    family: type[Part] = Part
+    optional = True
+
+    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.kind = Dropdown(self.title)
+        self.formula = QLabel()
+        self.formula.setObjectName("muted")
+        self.formula.setWordWrap(True)
+        self.fields: PartFields | None = None
+        self.column.addWidget(self.kind)
+        self.column.addWidget(self.formula)
+        self.finish()
+        self.kind.chosen.connect(self._choose)
+
+    @property
+    def part(self) -> Part | None:
+        part: Part | None = getattr(self.scoring, self.field)
+        return part
+
+    def hidden(self, part: Part) -> set[str]:
+        """The parameters of ``part`` that do not matter as the others stand."""
+        return set()
+
+    def show_experiment(self, experiment: Experiment) -> None:
+        part: Part | None = getattr(experiment.scoring, self.field)
+        kinds = choosable_parts(self.family)
+        choices = [(NOTHING, "None", None)] if self.optional else []
+        choices += [(kind.kind, kind.title, None) for kind in kinds]
+        if part is not None and type(part) not in kinds:
+            choices.append((part.kind, part.title, None))
+        self.kind.show_choices(choices, NOTHING if part is None else part.kind)
+        self.kind.setToolTip("" if part is None else part.about)
+        self.formula.setText("" if part is None else part.formula)
+        self.formula.setVisible(bool(self.formula.text()))
+        self._show_fields(part)
+
+    def _show_fields(self, part: Part | None) -> None:
+        if part is None:
+            if self.fields is not None:
+                self.fields.hide()
+            return
+        if self.fields is None:
+            self.fields = PartFields(part, self._take, after=self.kind)
+            self.column.insertWidget(self.column.count() - 1, self.fields)
+        self.fields.show_part(part, self.hidden(part))
+
+    def _choose(self, kind: str) -> None:
+        present = self.part
+        if kind == (NOTHING if present is None else present.kind):
+            return
+        e = self.context.document.experiment
+        try:
+            part = None if kind == NOTHING and self.optional else self.begun(self.family.of_kind(kind), e)
+            title = "none" if part is None else part.title
+            self.apply(f"{self.title}: {title}", self.changed(e, part))
+        except ExperimentError as error:
+            self.refused(error)
+
+    def begun(self, kind: type[Part], experiment: Experiment) -> Part:
+        """The part as it begins when it is chosen."""
+        return started(kind, experiment)
+
+    def changed(self, experiment: Experiment, part: Part | None) -> Experiment:
+        """``experiment`` with ``part`` in the field."""
+        changes: dict[str, Any] = {self.field: part}
+        return replace(experiment, scoring=replace(experiment.scoring, **changes))
+
+    def _take(self, part: Any, label: str, merge: str | None) -> None:
+        self.apply(label, self.changed(self.context.document.experiment, part), merge)
