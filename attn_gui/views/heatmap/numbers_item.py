@@ -25,7 +25,7 @@ CROWDED_DECIMALS = 2
 FEWEST_DECIMALS = 1
 SMALLEST_PIXELS = 9
 SIZES_BELOW = 3
-MARGIN, TIGHT_MARGIN = 3.0, 2.0
+MARGIN, TIGHT_MARGIN = 3.0, 1.5
 TOO_LONG = "…"
 # a number from here on is still told to two figures without its decimals
 STILL_EXACT = 10
