@@ -1,4 +1,4 @@
-"""A label that is cut with an ellipsis where its room is short; the whole text is in its tool tip."""
+"""A label that is cut with an ellipsis where its room is short; its tool tip has the whole text, or explains it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ class ElidedLabel(QLabel):
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
+        self._explained = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def setText(self, text: str) -> None:
         super().setText(text)
+        self._tell()
+
+    def explain(self, words: str) -> None:
+        """Have the tool tip say ``words``, whether or not the text is cut."""
+        self._explained = words
         self._tell()
 
     def minimumSizeHint(self) -> QSize:
@@ -28,7 +34,7 @@ class ElidedLabel(QLabel):
 
     def _tell(self) -> None:
         fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.width()
-        self.setToolTip("" if fits else self.text())
+        self.setToolTip(self._explained or ("" if fits else self.text()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOption()
