@@ -25,12 +25,14 @@ from attn_gui.model.masks.global_window import GlobalWindow
 from attn_gui.model.masks.prefix_lm import PrefixLM
 from attn_gui.model.masks.random_cells import RandomCells
 from attn_gui.model.masks.tree import Tree
+from attn_gui.model.positions.learned import Learned
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
 from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.qk_norm.kinds import LayerNorm, RMSNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import GivenQKV
 
@@ -95,11 +97,13 @@ def rule_allows(rule: MaskRule, i: int, j: int, at: Places, head: int = 0) -> bo
                 line.append(at.key["parent"][line[-1]])
             return j < at.offset or j in line
         case RandomCells(share, seed, own_place):
-            m = 2**31 - 1
-            state = (i * 48271 + j * 16807 + seed % m + 1) % m
-            for factor, step in ((69621, 7919), (39373, 104729), (742938285, 1299709)):
-                state = (state * factor + state // 65536 + step) % m
-            return state < int(share * m) or (own_place and j == p)
+            state = 0
+            for taken_in in (seed, i, j):
+                state = (state + taken_in) % 2**31
+                for divisor, factor in ((2**15, 0x2C1B3C6D), (2**12, 0x297A2D39)):
+                    state = (state ^ state // divisor) * factor % 2**31
+                state ^= state // 2**15
+            return state < int(share * 2**31) or (own_place and j == p)
         case Imported(cells):
             return bool(cells[head][i][j] if cells.ndim == 3 else cells[i][j])
         case Combined(terms):
@@ -171,18 +175,22 @@ def bias_cell(bias: Bias, i: int, j: int, at: Places, head: int, heads: int) -> 
 
 
 def turned(vectors: Array, positions: Array, rotary: Rotary) -> Array:
-    """Rotary positions by complex numbers: pair p of each vector times exp(i * position * frequency)."""
-    assert isinstance(rotary, Frequencies)
+    """Rotary positions by complex numbers: pair p of each vector times ``grown * exp(i * position * frequency)``."""
     d_k = vectors.shape[-1]
-    width = rotary.width or d_k
+    width = 2 * rotary.cos.shape[1] if isinstance(rotary, ImportedRotary) else rotary.width or d_k
     result = vectors.copy()
     for row, position in enumerate(positions):
+        at = int(position) + rotary.offset
         for p in range(width // 2):
             x, y = (p, p + width // 2) if rotary.layout == "halves" else (2 * p, 2 * p + 1)
-            angle = (int(position) + rotary.offset) * frequency(rotary, p, width)
-            number = complex(vectors[row, x], vectors[row, y]) * np.exp(1j * angle)
-            grown = 0.1 * math.log(rotary.factor) + 1 if rotary.scaling == "yarn" else 1.0
-            result[row, x], result[row, y] = number.real * grown, number.imag * grown
+            if isinstance(rotary, ImportedRotary):
+                factor = complex(rotary.cos[at, p], rotary.sin[at, p])
+            else:
+                assert isinstance(rotary, Frequencies)
+                grown = 0.1 * math.log(rotary.factor) + 1 if rotary.scaling == "yarn" else 1.0
+                factor = grown * np.exp(1j * at * frequency(rotary, p, width))
+            number = complex(vectors[row, x], vectors[row, y]) * factor
+            result[row, x], result[row, y] = number.real, number.imag
     return result
 
 
@@ -379,6 +387,8 @@ def _inputs(e: Experiment, stage: Any) -> tuple[dict[str, Array], dict[str, floa
                 [(math.sin, math.cos)[k % 2](p / position.base ** (2 * (k // 2) / d)) for k in range(d)] for p in places
             ]
             stages[name] = stage(stages[source] + np.array(vectors))
+        if isinstance(position, Learned):
+            stages[name] = stage(stages[source] + np.array([position.table[p] for p in places]))
     rows = {"Q": stages["X_in"], "K": stages["context_in"]}
     rows["V"] = rows["K"] if e.values is None else stages["values"]
     size: dict[str, float] = {"X_in": max(np.abs(stages[name]).max(initial=0) for name in ("X_in", "context_in"))}

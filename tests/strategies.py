@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from attn_gui.model.biases import Bias
 from attn_gui.model.biases.additive import Additive
@@ -13,7 +14,7 @@ from attn_gui.model.biases.alibi import ALiBi
 from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.columns import COLUMNS
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, Combined, MaskRule, Padding, SlidingWindow, Term
+from attn_gui.model.masks import Causal, Combined, Imported, MaskRule, Padding, SlidingWindow, Term
 from attn_gui.model.masks.block_sparse import BlockSparse
 from attn_gui.model.masks.dilated import Dilated
 from attn_gui.model.masks.document import Document
@@ -28,17 +29,21 @@ from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.normalisers.sparsemax import Sparsemax
 from attn_gui.model.painted import Painted
 from attn_gui.model.positions import InputPosition
+from attn_gui.model.positions.learned import Learned
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
 from attn_gui.model.qk_norm.kinds import L2Norm, LayerNorm, RMSNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
+
+REACH = 30
 
 
 def single_rules() -> st.SearchStrategy[MaskRule]:
@@ -60,18 +65,26 @@ def single_rules() -> st.SearchStrategy[MaskRule]:
 
 
 @st.composite
-def rules(draw: st.DrawFn, heads: int = 1) -> MaskRule:
-    """A rule, or several joined, some of them for some heads only."""
+def rules(draw: st.DrawFn, shape: tuple[int, int, int] = (1, 1, 1)) -> MaskRule:
+    """A rule for ``shape`` (heads, n_q, n_k without appended keys), or several joined, some for some heads only."""
+    heads, n_q, n_k = shape
+    cells = st.sampled_from([(n_q, n_k), (heads, n_q, n_k)]).flatmap(lambda size: hnp.arrays(bool, size))
+    one = st.integers(0, 9).flatmap(lambda pick: single_rules() if pick else cells.map(Imported))
     if draw(st.integers(0, 3)):
-        return draw(single_rules())
+        return draw(one)
     some = st.one_of(st.none(), st.sets(st.integers(0, heads - 1), min_size=1).map(lambda s: tuple(sorted(s))))
-    terms = st.builds(Term, single_rules(), st.sampled_from(["and", "or"]), st.booleans(), some)
+    terms = st.builds(Term, one, st.sampled_from(["and", "or"]), st.booleans(), some)
     return Combined(tuple(draw(st.lists(terms, max_size=3))))
 
 
 @st.composite
-def scorings(draw: st.DrawFn, shape: tuple[int, int, int] = (1, 1, 1), d_k: int = 1, given: bool = True) -> Scoring:
-    """For ``shape`` (heads, n_q, n_k without appended keys); positions stay below 30."""
+def scorings(
+    draw: st.DrawFn, shape: tuple[int, int, int] = (1, 1, 1), d_k: int = 1, widths: tuple[int, ...] = ()
+) -> Scoring:
+    """For ``shape`` (heads, n_q, n_k without appended keys); positions stay below REACH.
+
+    widths: of the tables of queries and keys; none where Q, K and V are given.
+    """
     heads, n_q, n_k = shape
     random = np.random.RandomState(draw(st.integers(0, 2**32 - 1)))
     kinds = ["alibi", "relative", "additive"]
@@ -86,15 +99,17 @@ def scorings(draw: st.DrawFn, shape: tuple[int, int, int] = (1, 1, 1), d_k: int 
             sizes = (heads, n_q, n_k) if draw(st.booleans()) else (n_q, n_k)
             biases.append(Additive(random.standard_normal(sizes)))
     position = InputPosition()
-    if not given and draw(st.booleans()):
+    if widths and draw(st.booleans()):
         position = Sinusoidal(draw(st.sampled_from([10.0, 10000.0])))
+        if len(set(widths)) == 1 and draw(st.booleans()):
+            position = Learned(random.standard_normal((REACH, widths[0])))
     rotary = draw(st.one_of(st.none(), rotaries(d_k))) if d_k > 1 else None
     norm = draw(st.sampled_from([None, RMSNorm, LayerNorm, L2Norm]))
     gains = [random.uniform(0.5, 2, d_k) if draw(st.booleans()) else None for _ in range(2)]
     normaliser = draw(
         st.sampled_from([Softmax(), Softmax(), SoftmaxOne(), Sparsemax(), Entmax15(), Sigmoid(), Sigmoid(-1.5)])
     )
-    sinks = tuple(random.standard_normal(heads)) if normaliser.sinks and draw(st.integers(0, 3)) == 0 else None
+    sinks = tuple(random.standard_normal(heads).tolist()) if normaliser.sinks and draw(st.integers(0, 3)) == 0 else None
     return Scoring(
         draw(st.one_of(st.none(), st.sampled_from([0.0, 1.0, 0.37, -0.5]))),
         draw(st.one_of(st.none(), st.sampled_from([0.5, 2.0, 30.0]))),
@@ -114,7 +129,10 @@ def rotaries(draw: st.DrawFn, d_k: int) -> Rotary:
     whole = [2 * k for k in range(1, d_k // 2 + 1)]
     width = draw(st.sampled_from(whole if d_k % 2 else [0, *whole]))
     offset = draw(st.integers(-3, 3))
-    scaling = draw(st.sampled_from(["none", "linear", "ntk", "yarn", "llama3"]))
+    scaling = draw(st.sampled_from(["none", "linear", "ntk", "yarn", "llama3", "imported"]))
+    if scaling == "imported":
+        angles = np.random.RandomState(draw(st.integers(0, 99))).uniform(0, 7, (REACH, (width or d_k) // 2))
+        return ImportedRotary(layout, 0, abs(offset), np.cos(angles), np.sin(angles))
     return Frequencies(layout, width, offset, draw(st.sampled_from([10.0, 10000.0])), scaling, 4.0, 16)
 
 
@@ -192,9 +210,9 @@ def experiments(
         variant=variant,
         heads=heads,
         kv_heads=kv_heads,
-        rule=draw(rules(heads)),
+        rule=draw(rules((heads, n_q, n_k))),
         painted=draw(painteds(n_q, n_k + len(fields["appended"]))),
-        scoring=draw(scorings((heads, n_q, n_k), d_k, given)),
+        scoring=draw(scorings((heads, n_q, n_k), d_k, () if given else (d_model, rows))),
         precision=draw(st.sampled_from(Precision)) if precision is None else precision,
         **fields,
     )

@@ -92,7 +92,7 @@ def test_info(stored: Path, capsys: Captured) -> None:
     assert "  variant    Multi-head self\n" in out
     assert "  tokens     22: long name\\n\\x1b[31m t t t t t t t t t t … and 10 more\n" in out
     assert "  sizes      d_model 4, d_k 2, d_v 2\n" in out
-    assert "  mask       Sliding window (window 3, two sided False), 1 rectangle painted by hand\n" in out
+    assert "  mask       Sliding window (window 3, two sided no), 1 rectangle painted by hand\n" in out
     assert "  note       A note.\n" in out
     assert "\x1b" not in out
 

@@ -25,11 +25,16 @@ def available(device: torch.device) -> int:
 
 
 def needed(experiment: Experiment) -> int:
-    """Bytes that the kept stages of ``experiment`` take: Q, K, V, A, N and the outputs."""
+    """Bytes that the kept stages of ``experiment`` take: Q, K, V, A, N and the outputs, and cells that were given."""
     e = experiment
     cells = 2 * e.heads * e.n_q * e.n_k
     cells += e.heads * (e.n_q * (e.d_k + 2 * e.d_v) + e.n_k * (e.d_k + e.d_v))
-    return cells * e.precision.bytes
+    if e.scoring.qk_norm is not None or e.scoring.rotary is not None:
+        cells += (e.heads * e.n_q + e.kv_heads * (e.n_k - len(e.appended))) * e.d_k
+    given = sum(array.nbytes for array in e.rule.arrays())
+    width = max(e.precision.bytes, 4)  # of the type that sums run in
+    given += sum(array.size * width for bias in e.scoring.biases for array in bias.arrays())
+    return cells * e.precision.bytes + given
 
 
 def check(experiment: Experiment, device: torch.device) -> None:

@@ -31,9 +31,9 @@ class DenseStages:
         budget.check(e, self._device)
         self._dtype = stored(e.precision)
         self._working = summed(e.precision)
-        indices = Indices(e, self._device)
-        self.mask = Mask(e, self._device, indices)
-        self._bias = Biasing(e, indices)
+        self._indices = Indices(e, self._device)
+        self.mask = Mask(e, self._device, self._indices)
+        self._bias = Biasing(e, self._indices)
         self._inputs = Projections(e, self._device)
         sinks = e.scoring.sinks
         self._sinks = None if sinks is None else self._inputs.tensor(np.array(sinks), self._working)[:, None, None]

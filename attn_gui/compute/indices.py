@@ -16,7 +16,7 @@ class Indices:
     """Indices and per-token columns of an experiment as tensors; what was brought to the device once stays there."""
 
     def __init__(self, experiment: Experiment, device: torch.device) -> None:
-        self._experiment = experiment
+        self._numpy = experiment.columns()
         self._device = device
         self._floats = summed(experiment.precision)
         self._brought: dict[int, tuple[NDArray[Any], torch.Tensor]] = {}
@@ -29,7 +29,7 @@ class Indices:
 
     def columns(self, heads: slice) -> Columns:
         """What a rule may look at besides, for a block of heads, [heads, 1, 1]."""
-        numpy = self._experiment.columns()
+        numpy = self._numpy
         return Columns(
             numpy.n_q,
             numpy.n_k,
@@ -41,7 +41,7 @@ class Indices:
         )
 
     def here(self, array: NDArray[Any]) -> torch.Tensor:
-        """``array`` on the device; floats in the type that sums run in."""
+        """``array`` on the device, where it stays; floats in the type that sums run in."""
         # kept beside its tensor: while it lives, no other array can have its id
         found = self._brought.get(id(array))
         if found is None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_gui.model.answers import Reading, Row, RowSums
+from attn_gui.model.normalisers.softmax import Softmax
+from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.trace import Head, Trace
 
 # exp of a score within it keeps its digits in float32 as well
@@ -21,35 +26,54 @@ def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
 
     scores = trace.matrix("A_masked", head).block(row, keys)[0].astype(np.float64)
     allowed = trace.matrix("A_masked", head).allowed(row, keys)[0]
+    sink = None if e.scoring.sinks is None or head == "mean" else e.scoring.sinks[head]
+    kind = e.scoring.normaliser.kind
+    shift, exponential, total = _exponentials(scores, allowed, j, kind, sink)
     q = k = np.empty(0)
     if head != "mean":
         q, k = trace.stage("Q", head)[i], trace.stage("K", head)[j]
     # what leaves the range of float64 is infinite or no number, and shown as such
     with np.errstate(invalid="ignore", over="ignore"):
-        maximum = float(scores[allowed].max()) if allowed.any() else -np.inf
-        shift = 0.0 if abs(maximum) < PLAIN_RANGE else maximum
-        exponentials = np.where(allowed, np.exp(scores - shift), 0.0)
-        total = float(exponentials.sum())
         products = np.asarray(q, np.float64) * np.asarray(k, np.float64)
     return Reading(
-        head,
-        i,
-        j,
-        q,
-        k,
-        products,
-        e.scale,
-        value("raw"),
-        value("scaled"),
-        value("A"),
-        bool(allowed[j]),
-        maximum,
-        shift,
-        float(exponentials[j]),
-        total,
-        value("N"),
-        np.array([float(trace.matrix("N", h).block(row, cell)[0, 0]) for h in range(e.heads)]),
+        head=head,
+        i=i,
+        j=j,
+        q=q,
+        k=k,
+        products=products,
+        scale=e.scale,
+        raw=value("raw"),
+        scaled=value("scaled"),
+        capped=value("capped"),
+        bias=value("bias") if e.scoring.biases else 0.0,
+        A=value("A"),
+        allowed=bool(allowed[j]),
+        normaliser=kind,
+        sink=sink,
+        row_maximum=float(scores[allowed].max(initial=-np.inf)),
+        shift=shift,
+        exponential=exponential,
+        total=total,
+        N=value("N"),
+        each_head=np.array([float(trace.matrix("N", h).block(row, cell)[0, 0]) for h in range(e.heads)]),
     )
+
+
+def _exponentials(
+    scores: NDArray[np.float64], allowed: NDArray[np.bool_], j: int, kind: str, sink: float | None
+) -> tuple[float, float, float]:
+    """What is taken off the scores before their exponentials, that of key ``j``, and the sum that divides it."""
+    if kind not in (Softmax.kind, SoftmaxOne.kind):
+        return 0.0, math.nan, math.nan
+    # the extra 1 is the exponential of a score of 0
+    others = ([] if sink is None else [sink]) + ([0.0] if kind == SoftmaxOne.kind else [])
+    row = np.concatenate([np.where(allowed, scores, -np.inf), others])
+    largest = float(row.max())
+    shift = 0.0 if abs(largest) < PLAIN_RANGE or largest == -np.inf else largest
+    with np.errstate(invalid="ignore", over="ignore"):
+        exponentials = np.exp(row - shift)
+    return shift, float(exponentials[j]), float(exponentials.sum())
 
 
 def read_row(trace: Trace, head: Head, i: int) -> Row:
@@ -60,12 +84,23 @@ def read_row(trace: Trace, head: Head, i: int) -> Row:
 
 
 def read_row_sums(trace: Trace, head: Head) -> RowSums:
-    """The sums of N's rows, judged as softmax's should be."""
+    """The sums of N's rows, judged where the weights should sum to 1."""
     e = trace.experiment
-    sums = trace.row_sums(head)
-    matrix = trace.matrix("N", head)
-    empty = np.array([not matrix.allowed(slice(i, i + 1), slice(0, e.n_k)).any() for i in np.flatnonzero(sums == 0)])
-    fully_masked = np.zeros(e.n_q, bool)
-    fully_masked[np.flatnonzero(sums == 0)] = empty
+    sums, judged = trace.row_sums(head), e.scoring.sums_to_one
+    if head == "mean" and e.rule.per_head:
+        each = np.stack([_empty_rows(trace, h) for h in range(e.heads)])  # [heads, n_q]
+        empty = np.all(each, axis=0)
+        judged = judged and bool((each == empty).all())
+    else:
+        empty = _empty_rows(trace, head)
     within = np.abs(sums - 1) <= e.precision.eps * (2 + np.log2(e.n_k))
-    return RowSums(head, sums, fully_masked, ~within & ~fully_masked)
+    return RowSums(head, sums, empty, judged, ~within & ~empty & judged)
+
+
+def _empty_rows(trace: Trace, head: Head) -> NDArray[np.bool_]:
+    """Which queries may attend to nothing, [n_q]."""
+    matrix = trace.matrix("N", head)
+    empty = np.zeros(matrix.shape[0], bool)
+    for i in np.flatnonzero(trace.row_sums(head) == 0):
+        empty[i] = not matrix.allowed(slice(i, i + 1), slice(0, matrix.shape[1])).any()
+    return empty

@@ -109,21 +109,19 @@ def folder_for(files: Sequence[str], folder: Path) -> Iterator[None]:
 def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) -> dict[str, Any]:
     """What the numbers of an export are, as values for :func:`~attn_gui.files.json_text.dumps`.
 
-    Precision, device, the files with their shapes, the queries (from 1) that may attend to no key, and per head the
+    Precision, device, the files with their shapes, and per head the queries (from 1) that may attend to no key and the
     sums of the rows of N.
     """
+    heads = range(trace.experiment.heads)
     return {
         "format": "attn-export",
-        "version": 1,
+        "version": 2,
         "precision": trace.experiment.precision.value,
         "device": trace.device,
         "form": form,
         "files": [_described(trace, stage, head, form) for stage, head in jobs],
-        "fully_masked_rows": _fully_masked_rows(trace),
-        "row_sums": {
-            _head_name(head): np.asarray(trace.row_sums(head), dtype=np.float64)
-            for head in range(trace.experiment.heads)
-        },
+        "fully_masked_rows": {_head_name(head): _fully_masked_rows(trace, head) for head in heads},
+        "row_sums": {_head_name(head): np.asarray(trace.row_sums(head), dtype=np.float64) for head in heads},
     }
 
 
@@ -133,14 +131,11 @@ def _described(trace: Trace, stage: str, head: Head | None, form: Form) -> dict[
     return of | {"rows": len(table.rows), "columns": len(table.columns)}
 
 
-def _fully_masked_rows(trace: Trace) -> list[int]:
-    matrix = trace.matrix("N", 0)  # one mask serves all heads
+def _fully_masked_rows(trace: Trace, head: int) -> list[int]:
+    matrix = trace.matrix("N", head)
     every_key = slice(0, matrix.shape[1])
-    rows: list[int] = []
-    for block in row_blocks(layout(trace.experiment, "N"), BLOCK_CELLS):
-        masked = ~matrix.allowed(block, every_key).any(axis=1)
-        rows += (np.flatnonzero(masked) + block.start + 1).tolist()
-    return rows
+    candidates = np.flatnonzero(trace.row_sums(head) == 0).tolist()
+    return [i + 1 for i in candidates if not matrix.allowed(slice(i, i + 1), every_key).any()]
 
 
 def _heads_of_files(trace: Trace, stage: str, form: Form) -> list[int] | list[None]:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks.combined import Combined
@@ -11,6 +15,8 @@ from attn_gui.model.session import Session
 from attn_gui.model.sources import GivenQKV
 
 SHOWN_TOKENS = 12
+# parameters of one part
+MANY = 4
 
 
 def summary(session: Session) -> Iterator[str]:
@@ -35,12 +41,9 @@ def _described(e: Experiment) -> Iterator[str]:
         yield f"appended   {_tokens([key.name for key in e.appended])}"
     kv_heads = f" ({e.kv_heads} for keys and values)" if e.kv_heads != e.heads else ""
     yield f"heads      {e.heads}{kv_heads}"
-    widths = "" if isinstance(e.source, GivenQKV) else f"d_model {e.d_model}, "
-    yield f"sizes      {widths}d_k {e.d_k}, d_v {e.d_v}"
+    yield f"sizes      {_widths(e)}d_k {e.d_k}, d_v {e.d_v}"
     yield f"source     {_source(e)}"
     yield f"mask       {_mask(e)}"
-    softcap = "" if e.scoring.softcap is None else f", softcap {e.scoring.softcap:.6g}"
-    yield f"scale      {e.scale:.6g}{softcap}"
     yield from _scoring(e)
     yield f"precision  {e.precision}"
 
@@ -48,6 +51,14 @@ def _described(e: Experiment) -> Iterator[str]:
 def _tokens(tokens: Sequence[str]) -> str:
     more = f" … and {len(tokens) - SHOWN_TOKENS} more" if len(tokens) > SHOWN_TOKENS else ""
     return f"{len(tokens)}: {' '.join(printable(token) for token in tokens[:SHOWN_TOKENS])}{more}"
+
+
+def _widths(e: Experiment) -> str:
+    if isinstance(e.source, GivenQKV):
+        return ""
+    context = f", d_context {e.present_keys.width}" if e.variant.is_cross else ""
+    values = "" if e.values is None else f", values of their own of {e.values.width}"
+    return f"d_model {e.d_model}{context}{values}, "
 
 
 def _source(e: Experiment) -> str:
@@ -58,6 +69,9 @@ def _source(e: Experiment) -> str:
 
 def _scoring(e: Experiment) -> Iterator[str]:
     scoring = e.scoring
+    temperature = "" if scoring.temperature == 1 else f" (with temperature {scoring.temperature:.6g})"
+    softcap = "" if scoring.softcap is None else f", softcap {scoring.softcap:.6g}"
+    yield f"scale      {e.scale:.6g}{temperature}{softcap}"
     if scoring.biases:
         yield f"bias       {', '.join(_part(bias) for bias in scoring.biases)}"
     if scoring.position.kind != "none":
@@ -66,7 +80,7 @@ def _scoring(e: Experiment) -> Iterator[str]:
         if part is not None:
             yield title + _part(part)
     sinks = "" if scoring.sinks is None else f", sinks {' '.join(f'{sink:.6g}' for sink in scoring.sinks)}"
-    yield f"weights    {_part(scoring.normaliser)}{sinks}"
+    yield f"normaliser {_part(scoring.normaliser)}{sinks}"
 
 
 def _mask(e: Experiment) -> str:
@@ -86,15 +100,24 @@ def _rules(e: Experiment) -> str:
 
 
 def _part(part: Part) -> str:
-    said = []
-    for name, parameter in part.parameters():
-        value = getattr(part, name)
-        if parameter.kind == "array":
-            value = None if value is None else " x ".join(map(str, value.shape))
-        if value is not None:
-            said.append(f"{name.replace('_', ' ')} {value}")
+    """Its title and parameters; of many, those that are not as they were to begin with."""
+    values = {name: getattr(part, name) for name, _ in part.parameters()}
+    if len(values) > MANY:
+        usual = {each.name: each.default for each in fields(part)}
+        values = {name: v for name, v in values.items() if isinstance(v, np.ndarray) or v != usual[name]}
+    said = [f"{name.replace('_', ' ')} {_value(value)}" for name, value in values.items() if value is not None]
     told = f" ({', '.join(said)})" if said else ""
     return f"{part.title}{told}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return " x ".join(map(str, value.shape))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return " ".join(map(_value, value)) or "none"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def printable(text: str) -> str:

@@ -19,11 +19,14 @@ Array = np.ndarray[Any, Any]
 class Reading:
     """Where the weight of query ``i`` for key ``j`` comes from.
 
-    q, k: [d_k]; products: q * k term by term. scale, raw, scaled, A: scalars, A before the mask. row_maximum: of the
-    allowed scores of the row; exponential: exp(A - shift), 0 where masked; total: the sum of the row's exponentials;
-    shift: the row's maximum where plain exponentials would leave the range of numbers, else 0; N: the weight as it
-    stands in the trace; each_head: the weights of every head at the cell, [heads]. For the mean over heads (``head``
-    is "mean") only A, N and each_head mean anything and q, k, products are empty.
+    q, k: [d_k]; products: q * k term by term. scale, raw, scaled, capped, bias, A: scalars, A before the mask; bias is
+    0 where there is none. normaliser: its kind; sink: the head's sink, None where there is none. row_maximum: of the
+    allowed scores of the row. N: the weight as it stands in the trace; each_head: the weights of every head at the
+    cell, [heads].
+    exponential: exp(A - shift), 0 where masked; total: what a softmax divides it by, the sum of the row's exponentials
+    with that of the sink and with the extra 1 of the softmax that has one; both NaN for other normalisers. shift: the
+    largest score of the row where plain exponentials would leave the range of numbers, else 0.
+    For the mean over heads (``head`` is "mean") only A, N and each_head mean anything and q, k, products are empty.
     """
 
     head: Head
@@ -35,8 +38,12 @@ class Reading:
     scale: float
     raw: float
     scaled: float
+    capped: float
+    bias: float
     A: float
     allowed: bool
+    normaliser: str
+    sink: float | None
     row_maximum: float
     shift: float
     exponential: float
@@ -68,13 +75,15 @@ class StageValues:
 class RowSums:
     """The sums of the rows of N, [n_q], added in float64.
 
-    empty: rows whose every key is masked, [n_q] bool; their sum is 0. off: other rows whose sum departs from 1 by
-    more than eps * (2 + log2 n_k), which rounding does not explain, [n_q] bool.
+    empty: rows whose every key is masked, [n_q] bool; their sum is 0. judged: whether all others should sum to 1, which
+    not every scoring sees to, nor the mean over heads where a row is empty in some heads only. off: rows that should
+    and whose sum departs from 1 by more than eps * (2 + log2 n_k), which rounding does not explain, [n_q] bool.
     """
 
     head: Head
     sums: Array
     empty: Array
+    judged: bool
     off: Array
 
 

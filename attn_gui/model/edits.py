@@ -1,4 +1,4 @@
-"""Edits of token tables and weights: pure functions from one Experiment to the next."""
+"""Edits of token tables: pure functions from one Experiment to the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks.rule import taken
-from attn_gui.model.sources import FromTokens, GivenQKV
+from attn_gui.model.positions import InputPosition
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
 
@@ -65,8 +67,10 @@ def rename_dimension(experiment: Experiment, side: Side, column: int, name: str 
 def set_column(experiment: Experiment, side: Side, name: str, rows: Sequence[int], values: ArrayLike) -> Experiment:
     """With the values of ``rows`` in the per-token column ``name`` replaced."""
     of = sequence(experiment, side)
-    column = of.column(name).copy()
-    column[list(rows)] = values
+    before, given = of.column(name), np.asarray(values)
+    # in a type that loses nothing of what was given: what is no whole number is refused, not cut off
+    column = before.astype(np.result_type(before, given))
+    column[list(rows)] = given
     return with_side(experiment, side, of.with_column(name, column))
 
 
@@ -116,22 +120,6 @@ def move_tokens(experiment: Experiment, side: Side, start: int, count: int, to: 
     return _rearranged(experiment, side, moved, order)
 
 
-def set_weight_cells(
-    experiment: Experiment, name: str, rows: ArrayLike, columns: ArrayLike, values: ArrayLike
-) -> Experiment:
-    """With cells of the matrix or bias ``name`` replaced, values finite."""
-    numbers = np.asarray(values, dtype=np.float64)
-    odd = _first_not_finite(rows, columns, numbers)
-    if odd is not None:
-        row, column, value = odd
-        raise ExperimentError(f"{name} row {row + 1}, column {column + 1}", FINITE, value)
-    weights = experiment.weights
-    table = None if weights is None else weights.get(name)
-    if weights is None or table is None:
-        raise ExperimentError(name, "a matrix or bias of this experiment", "none by that name")
-    return replace(experiment, source=FromTokens(weights.with_table(name, table.with_cells(rows, columns, numbers))))
-
-
 def _first_not_finite(
     rows: ArrayLike, columns: ArrayLike, numbers: np.ndarray[Any, Any]
 ) -> tuple[int, int, str] | None:
@@ -146,7 +134,8 @@ def _first_not_finite(
 def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, order: Sequence[int | None]) -> Experiment:
     """With the table replaced, and all that goes cell by cell or row by row moved along: row r was ``order[r]``."""
     e = experiment
-    as_queries = side == "tokens"
+    # values of their own name the same tokens as the keys, which in a self-attention ask as well
+    as_queries = side == "tokens" or (side == "values" and not e.variant.is_cross)
     of_keys = {"tokens": not e.variant.is_cross, "context": e.variant.is_cross, "values": True, "past": True}[side]
     fields: dict[str, Any] = {side: changed}
     if not (as_queries or of_keys):
@@ -164,7 +153,14 @@ def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, orde
         fields["source"] = GivenQKV(
             _taken(Q, queries) if as_queries else Q, *((_taken(K, keys), _taken(V, keys)) if of_keys else (K, V))
         )
-    return replace(e, **fields)
+    return _with_positions(e, fields)
+
+
+def _with_positions(e: Experiment, fields: dict[str, Any]) -> Experiment:
+    """``e`` with ``fields`` changed, whose learned positions reach as far as its tokens."""
+    scoring: Scoring = fields["scoring"]
+    moved = replace(e, **fields | {"scoring": replace(scoring, position=InputPosition())})
+    return replace(moved, scoring=replace(scoring, position=scoring.position.reaching(moved.last_position)))
 
 
 def moved_cells(e: Experiment, queries: Sequence[int | None], keys: Sequence[int | None]) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class Experiment:
             raise ExperimentError("heads", f"1 for {self.variant.label}", str(self.heads))
         if self.variant.is_cross and self.context is None:
             raise ExperimentError("context", f"a token table for {self.variant.label}", "none")
+        if self.past is not None:
+            self._check_past(self.past)
         tokens = self.n_k - len(self.appended)
         if isinstance(self.source, GivenQKV):
             check_given(self.source.Q, self.source.K, self.source.V, self.heads, self.kv_heads, self.n_q, tokens)
@@ -80,8 +82,6 @@ class Experiment:
             )
         if self.values is not None and len(self.values) != len(self.present_keys):
             raise ExperimentError("values", f"a row for each of {len(self.present_keys)} keys", f"{len(self.values)}")
-        if self.past is not None:
-            self._check_past(self.past)
         check_appended(self.appended, self.kv_heads * self.d_k, self.kv_heads * self.d_v)
         self.rule.check_fits(self.n_q, tokens, self.heads)
         for bias in self.scoring.biases:
@@ -228,6 +228,11 @@ class Experiment:
     def key_positions(self) -> Values:
         """Where each key of a token stands, [n_k without the appended]."""
         return self.key_rows.column("position")
+
+    @property
+    def last_position(self) -> int:
+        """The farthest position of a query or of a token's key."""
+        return max(int(self.query_positions.max()), int(self.key_positions.max()))
 
     @property
     def d_model(self) -> int:

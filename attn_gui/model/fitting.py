@@ -9,6 +9,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import GivenQKV
 
 OPTIONAL: dict[str, Any] = {"past": None, "appended": (), "rule": MaskRule(), "scoring": Scoring()}
 
@@ -23,14 +24,19 @@ def with_what_fits(draft: dict[str, Any]) -> Experiment:
 
     Raises ExperimentError where the rest does not go together.
     """
-    made = Experiment(**draft | OPTIONAL)
+    # given keys are those of the cache too: without it they would be too many
+    given = {"past": draft["past"]} if isinstance(draft["source"], GivenQKV) else {}
+    made = Experiment(**draft | OPTIONAL | given)
     for name in ("past", "appended"):
         made = _tried(made, **{name: draft[name]})
     made = _tried(made, rule=_of_heads(draft["rule"], made.heads))
     scoring: Scoring = draft["scoring"]
     # the normaliser first: sinks depend on it
     for name in ("normaliser", *(f.name for f in fields(scoring) if f.name not in ("normaliser", "biases", "sinks"))):
-        made = _tried(made, scoring=replace(made.scoring, **{name: getattr(scoring, name)}))
+        part = getattr(scoring, name)
+        if name == "position":
+            part = part.reaching(made.last_position)
+        made = _tried(made, scoring=replace(made.scoring, **{name: part}))
     for bias in scoring.biases:
         made = _tried(made, scoring=replace(made.scoring, biases=(*made.scoring.biases, bias)))
     if scoring.sinks is not None:

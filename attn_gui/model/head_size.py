@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import FromTokens
+from attn_gui.model.qk_norm import QKNorm
+from attn_gui.model.sources import AppendedKey, FromTokens
 from attn_gui.model.table import Floats, Table
 
 # beyond it one head's matrix alone would be wider than any model's
@@ -18,8 +20,9 @@ LARGEST = 4096
 def with_head_size(experiment: Experiment, d_k: int | None = None, d_v: int | None = None) -> Experiment:
     """With heads of ``d_k`` numbers for queries and keys and ``d_v`` for values; None leaves a size as it is.
 
-    In every head the numbers that still have a place stay; new columns of W_Q, W_K, W_V and their biases, and new
-    rows of W_O, are zero, so that growing changes no dot product and no output (the scale follows d_k).
+    In every head the numbers that still have a place stay; new columns of W_Q, W_K, W_V, of their biases and of
+    appended keys, and new rows of W_O, are zero, so that growing changes no dot product and no output (the scale
+    follows d_k). New gains of a QK-norm are one.
     """
     e = experiment
     weights = e.weights
@@ -38,7 +41,26 @@ def with_head_size(experiment: Experiment, d_k: int | None = None, d_v: int | No
                 tables[name] = Table.of(_resized(table.array(), heads, size))
     if weights.W_O is not None and d_v != e.d_v:
         tables["W_O"] = Table.of(_resized(weights.W_O.array().T, e.heads, d_v).T)
-    return replace(e, source=FromTokens(replace(weights, **tables)))
+    appended = tuple(
+        AppendedKey(
+            key.name,
+            Table.of(_resized(key.K.array(), e.kv_heads, d_k)),
+            Table.of(_resized(key.V.array(), e.kv_heads, d_v)),
+        )
+        for key in e.appended
+    )
+    scoring = replace(e.scoring, qk_norm=_with_gains(e.scoring.qk_norm, d_k))
+    return replace(e, source=FromTokens(replace(weights, **tables)), appended=appended, scoring=scoring)
+
+
+def _with_gains(norm: QKNorm | None, d_k: int) -> QKNorm | None:
+    """``norm`` with gains for ``d_k`` dimensions."""
+    if norm is None:
+        return None
+    gains: dict[str, Any] = {}
+    for name, gain in (("gain_q", norm.gain_q), ("gain_k", norm.gain_k)):
+        gains[name] = None if gain is None else np.concatenate([gain[:d_k], np.ones(max(0, d_k - len(gain)))])
+    return replace(norm, **gains)
 
 
 def _resized(array: Floats, heads: int, size: int) -> Floats:

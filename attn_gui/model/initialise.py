@@ -43,13 +43,15 @@ def initial_weights(
     kv_heads: int | None = None,
     d_k: int | None = None,
     d_v: int | None = None,
+    d_values: int | None = None,
     biases: bool = False,
 ) -> Weights:
     """Weights drawn in the order W_Q, W_K, W_V, W_O, then the biases.
 
-    d_k defaults to d_model / heads and d_v to d_k; W_O [heads * d_v, d_model] only if ``multi_head``. Biases are
-    zeros, or drawn like their matrix's nn.Linear bias (uniform within 1/sqrt(d_in)) for ``linear``. The generator is
-    numpy's RandomState, whose stream numpy promises never to change.
+    d_k defaults to d_model / heads, d_v to d_k, and d_values, the width of what values come from, to d_context; W_O
+    [heads * d_v, d_model] only if ``multi_head``. Biases are zeros, or drawn like their matrix's nn.Linear bias
+    (uniform within 1/sqrt(d_in)) for ``linear``. The generator is numpy's RandomState, whose stream numpy promises
+    never to change.
     """
     if d_k is None:
         if heads < 1 or d_model % heads:
@@ -58,7 +60,8 @@ def initial_weights(
     d_v = d_k if d_v is None else d_v
     kv_heads = heads if kv_heads is None else kv_heads
     random = np.random.RandomState(seed)
-    shapes = {"Q": (d_model, heads * d_k), "K": (d_context, kv_heads * d_k), "V": (d_context, kv_heads * d_v)}
+    d_values = d_context if d_values is None else d_values
+    shapes = {"Q": (d_model, heads * d_k), "K": (d_context, kv_heads * d_k), "V": (d_values, kv_heads * d_v)}
     if multi_head:
         shapes["O"] = (heads * d_v, d_model)
     tables: dict[str, Table] = {f"W_{s}": initial_matrix(kind, *shape, random) for s, shape in shapes.items()}

@@ -7,7 +7,7 @@ with what they may be, and everything else follows from that: checks, JSON, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from pkgutil import iter_modules
@@ -29,7 +29,8 @@ LARGEST_WHOLE = 2**31 - 1
 class Parameter:
     """What a parameter is: its kind of value, its label on screen, and its limits.
 
-    choices: value to label. axes: of an array, the counts of axes it may have; flags: it holds bools.
+    choices: value to label. axes: of an array, the counts of axes it may have; flags: it holds bools; counts: what
+    its last axes count, in the words of :mod:`attn_gui.model.tables`, which shows it under its label.
     """
 
     kind: Kind
@@ -40,6 +41,7 @@ class Parameter:
     choices: Mapping[str, str] = field(default_factory=dict)
     axes: tuple[int, ...] = ()
     flags: bool = False
+    counts: tuple[str, ...] = ()
     optional: bool = False
 
     def refusal(self, value: Any) -> str | None:
@@ -47,7 +49,8 @@ class Parameter:
         if self.kind == "flag":
             return None if type(value) is bool else "true or false"
         if self.kind == "choice":
-            return None if value in self.choices else " or ".join(self.choices)
+            known = isinstance(value, str) and value in self.choices
+            return None if known else " or ".join(self.choices)
         if self.kind == "array":
             if value is None and self.optional:
                 return None
@@ -102,9 +105,17 @@ def numbers(default: tuple[float, ...], label: str, *, hint: str = "") -> Any:
     return _parameter(default, Parameter("numbers", label, hint))
 
 
-def array(label: str, axes: tuple[int, ...], *, flags: bool = False, optional: bool = False, hint: str = "") -> Any:
+def array(
+    label: str,
+    axes: tuple[int, ...],
+    *,
+    counts: tuple[str, ...] = (),
+    flags: bool = False,
+    optional: bool = False,
+    hint: str = "",
+) -> Any:
     """A parameter that is an array, made read-only, float64 or bool; None by default where it is optional."""
-    parameter = Parameter("array", label, hint, axes=axes, flags=flags, optional=optional)
+    parameter = Parameter("array", label, hint, axes=axes, flags=flags, counts=counts, optional=optional)
     return field(default=None if optional else MISSING, metadata={"parameter": parameter})
 
 
@@ -161,6 +172,10 @@ class Part:
     def can_start(cls) -> bool:
         """Whether it can be made without being given anything."""
         return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(cls))
+
+    def axis_names(self, counted: str) -> Sequence[str] | None:
+        """What the places of an axis of its arrays are called, where the part alone knows; ``counted`` is its count."""
+        return None
 
     def arrays(self) -> Iterator[NDArray[Any]]:
         """The arrays that it holds."""

@@ -24,32 +24,46 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
     """With dimension j being the present ``order[j]``, or a new one of zeros where that is None.
 
     The weights follow: their rows are rearranged likewise, new ones are zero. Weights that were all the identity
-    stay the identity.
+    stay the identity, where heads may have another size. The cache has the dimensions of the present keys, and both
+    change together; a learned position table follows its tokens.
     """
-    of = sequence(experiment, side)
+    e = experiment
+    keys: Side = "context" if e.variant.is_cross else "tokens"
+    if side == "past":
+        side = keys
     if not order:
         raise ExperimentError(side, "at least 1 dimension to be left", "all of them deleted")
-    names = tuple(None if was is None else of.dimensions[was] for was in order)
-    changed = replace(of, embeddings=of.embeddings.with_columns(order), dimensions=names)
-    if experiment.weights is None:
+    if e.weights is None:
         raise ExperimentError("dimensions", "tokens projected by weights", "given Q, K and V, which have none")
-    changes: dict[str, Any] = {side: changed}
-    read = {"tokens": ("W_Q",), "context": ("W_K", "W_V")}[side]
-    if side == "tokens" and not experiment.variant.is_cross:
-        read = ("W_Q", "W_K", "W_V")
-    elif side == "context" and not experiment.variant.is_cross:
-        read = ()
-    weights = experiment.weights
+    changes: dict[str, Any] = {side: _with_dimensions(sequence(e, side), order)}
+    if side == keys and e.past is not None:
+        changes["past"] = _with_dimensions(e.past, order)
+    weights, read = e.weights, projecting(e, side)
     tables: dict[str, Table] = {name: getattr(weights, name) for name in read}
+    if side == "tokens":
+        changes["scoring"] = replace(e.scoring, position=e.scoring.position.rearranged(order))
     identity = len(read) == 3 and not weights.has_biases and all(_is_identity(t) for t in tables.values())
-    if identity and not experiment.variant.is_multi_head:
-        fresh = {name: Table.of(np.eye(len(order))) for name in read}
-    else:
-        fresh = {
-            name: Table.of(Table.of(table.array().T).with_columns(order).array().T) for name, table in tables.items()
-        }
-    changes["source"] = FromTokens(replace(weights, **fresh))
-    return replace(experiment, **changes)
+    if identity and not e.variant.is_multi_head:
+        fresh = dict.fromkeys(read, Table.of(np.eye(len(order))))
+        try:
+            return replace(e, **changes, source=FromTokens(replace(weights, **fresh)))
+        except ExperimentError:
+            pass  # gains, appended keys or rotary positions are for heads of the present size
+    fresh = {name: Table.of(Table.of(table.array().T).with_columns(order).array().T) for name, table in tables.items()}
+    return replace(e, **changes, source=FromTokens(replace(weights, **fresh)))
+
+
+def projecting(experiment: Experiment, side: Side) -> list[str]:
+    """The matrices that project the embeddings called ``side``."""
+    e = experiment
+    keys: tuple[Side, Side] = ("context" if e.variant.is_cross else "tokens", "past")
+    readers = {"W_Q": ("tokens",), "W_K": keys, "W_V": keys if e.values is None else ("values",)}
+    return [name for name, tables in readers.items() if side in tables]
+
+
+def _with_dimensions(of: TokenSequence, order: Sequence[int | None]) -> TokenSequence:
+    names = tuple(None if was is None else of.dimensions[was] for was in order)
+    return replace(of, embeddings=of.embeddings.with_columns(order), dimensions=names)
 
 
 def with_sequence(experiment: Experiment, side: Side, changed: TokenSequence) -> Experiment:
@@ -178,8 +192,8 @@ def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
         raise TypeError("given Q, K and V")
     if variant.is_multi_head != experiment.variant.is_multi_head and experiment.heads > 1:
         raise ExperimentError("variant", f"a multi-head one for {experiment.heads} given heads", variant.label)
-    context = experiment.context
-    if variant.is_cross and not experiment.variant.is_cross and (context is None or len(context) != experiment.n_k):
+    context, present = experiment.context, len(experiment.present_keys)
+    if variant.is_cross and not experiment.variant.is_cross and (context is None or len(context) != present):
         context = experiment.tokens  # the given K and V are as many as the tokens
     return with_what_fits(fields_of(experiment) | {"variant": variant, "context": context})
 

@@ -46,8 +46,7 @@ def _relative_buckets(e: Experiment) -> RelativeBuckets:
 
 def _learned(e: Experiment) -> Learned:
     """The sinusoidal vectors, as numbers that can be edited."""
-    last = max(int(e.query_positions.max()), int(e.key_positions.max()))
-    return Learned(Sinusoidal().vectors(np.arange(last + 1), e.tokens.width))
+    return Learned(Sinusoidal().vectors(np.arange(e.last_position + 1), e.tokens.width))
 
 
 _BEGUN = {Additive: _additive, RelativeBuckets: _relative_buckets, Learned: _learned}

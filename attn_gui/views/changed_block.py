@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from attn_gui.model.table import Table
@@ -10,17 +12,17 @@ from attn_gui.views.cell_ranges import CellRange, around
 from attn_gui.views.token_changes import changed_cells, changed_columns, changed_entries, changed_rows
 
 
-def changed_tokens(before: TokenSequence, after: TokenSequence, pad_column: int | None) -> CellRange | None:
+def changed_tokens(before: TokenSequence, after: TokenSequence, columns_shown: Sequence[str]) -> CellRange | None:
     """The block of ``after`` that differs, with the name in column 0 and the dimensions from 1 on.
 
-    None where nothing that is there differs, and where it is another table altogether. ``pad_column``: where the
-    padding is shown, if it is.
+    None where nothing that is there differs, and where it is another table altogether. ``columns_shown``: the names of
+    the per-token columns that follow the dimensions.
     """
     if before is after:
         return None
     rows, columns = len(after) - 1, after.width
     if len(before) == len(after) and before.width == after.width:
-        return _changed_within(before, after, pad_column)
+        return _changed_within(before, after, columns_shown)
     if before.width == after.width:
         change = changed_rows(before, after)
         if not 0 < change.inserted <= rows:
@@ -44,7 +46,7 @@ def changed_numbers(before: Table | None, after: Table | None) -> CellRange | No
     return None if cells is None else CellRange(cells.top, cells.left, cells.bottom, cells.right)
 
 
-def _changed_within(before: TokenSequence, after: TokenSequence, pad_column: int | None) -> CellRange | None:
+def _changed_within(before: TokenSequence, after: TokenSequence, columns_shown: Sequence[str]) -> CellRange | None:
     found = []
     names = changed_entries(before.tokens, after.tokens)
     if names is not None:
@@ -55,7 +57,8 @@ def _changed_within(before: TokenSequence, after: TokenSequence, pad_column: int
     dimensions = changed_entries(before.dimensions, after.dimensions)
     if dimensions is not None:
         found.append(CellRange(0, dimensions[0] + 1, len(after) - 1, dimensions[1] + 1))
-    pads = np.flatnonzero(before.pad != after.pad)
-    if pad_column is not None and pads.size:
-        found.append(CellRange(int(pads[0]), pad_column, int(pads[-1]), pad_column))
+    for place, name in enumerate(columns_shown, start=after.width + 1):
+        rows = np.flatnonzero(before.column(name) != after.column(name))
+        if rows.size:
+            found.append(CellRange(int(rows[0]), place, int(rows[-1]), place))
     return around(found) if found else None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from attn_gui.views.export_dialog import ExportDialog
     from attn_gui.views.main_window import MainWindow
     from attn_gui.views.name_dialog import NameDialog
+    from attn_gui.views.weights_dialog import WeightsDialog
 
 SESSIONS = "attn_gui sessions (*.attn)"
 OPENABLE = "Sessions and experiments (*.attn *.json);;All files (*)"
@@ -28,9 +29,13 @@ class FileActions:
         self._storage = window.services.storage
         self.dialog: ExportDialog | None = None
         self.names: NameDialog | None = None
+        self.weights: WeightsDialog | None = None
         keys = QKeySequence.StandardKey
         self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
         self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
+        self.open_weights = self._action(
+            "Open &weights…", "", "Open a state_dict (.pt, .pth, .safetensors) as weights", self._choose_weights
+        )
         self.recent = QMenu("Open &recent", window)
         self.recent.aboutToShow.connect(self._fill_recent)
         self.save = self._action("&Save", keys.Save, "Save the session", self._save)
@@ -103,6 +108,20 @@ class FileActions:
     def _folder(self) -> Path:
         recent = self._context.settings.recent
         return recent[0].parent if recent else Path.home()
+
+    def show_weights(self, path: Path) -> None:
+        """Look into a file of weights."""
+        self._weights_dialog().open_file(path)
+
+    def _choose_weights(self) -> None:
+        self._weights_dialog().choose()
+
+    def _weights_dialog(self) -> WeightsDialog:
+        if self.weights is None:
+            from attn_gui.views.weights_dialog import WeightsDialog
+
+            self.weights = WeightsDialog(self._context, self._window)
+        return self.weights
 
     def _show_names(self) -> None:
         if self.names is None:

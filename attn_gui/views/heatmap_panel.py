@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.views import formulas
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.panel import Panel
@@ -49,18 +50,6 @@ class HeatmapPanel(Panel):
         return [self.heatmap.menu.save_picture]
 
     def _write_formula(self, experiment: Experiment) -> None:
-        text = formula(experiment) if self._scores else "N = softmax(A)"
-        if text != self.formula.text():
-            self.show_formula(text)
-
-
-def formula(experiment: Experiment) -> str:
-    """How ``experiment`` comes to its scores, on one line."""
-    scoring = experiment.scoring
-    if scoring.scale is None:
-        scaled = "QKᵀ/√d_k"
-    else:
-        scaled = "QKᵀ" if scoring.scale == 1 else f"{scoring.scale:g}·QKᵀ"
-    if scoring.softcap is None:
-        return f"A = {scaled}"
-    return f"A = {scoring.softcap:g}·tanh({scaled} / {scoring.softcap:g})"
+        explained = (formulas.scores_explained if self._scores else formulas.weights_explained)(experiment)
+        text = explained.partition("\n")[0]
+        self.show_formula(text, explained)

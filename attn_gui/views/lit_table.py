@@ -20,7 +20,7 @@ BESIDE = 28
 
 
 class LitTable(SpreadsheetView):
-    """Rows are queries where ``side`` is "tokens", keys where it is "context".
+    """Rows are queries where ``side`` is "tokens", keys otherwise: those of the cache, or the present ones after it.
 
     Making a row current selects its token, and the other way round; columns stay where they are.
     """
@@ -41,9 +41,14 @@ class LitTable(SpreadsheetView):
 
     @property
     def lit(self) -> int:
-        """The row whose token is selected."""
+        """The row whose token is selected; there may be no such row where rows are keys."""
         selection = self.context.selection
-        return selection.query if self.side == "tokens" else selection.key
+        return selection.query if self.side == "tokens" else selection.key - self.first_key
+
+    @property
+    def first_key(self) -> int:
+        """Which key the first row is."""
+        return 0 if self.side == "past" else self.context.document.experiment.offset
 
     def select_token(self, row: int) -> None:
         """Select the token of ``row``, as query or as key; the other one stays."""
@@ -51,7 +56,7 @@ class LitTable(SpreadsheetView):
         if self.side == "tokens":
             selection.set_cell(row, min(selection.key, experiment.n_k - 1))
         else:
-            selection.set_cell(min(selection.query, experiment.n_q - 1), row)
+            selection.set_cell(min(selection.query, experiment.n_q - 1), row + self.first_key)
 
     @property
     def least_width(self) -> int:
@@ -66,7 +71,8 @@ class LitTable(SpreadsheetView):
         """Make the lit row current, unless that would lose what is being typed."""
         self.viewport().update()
         current, row = self.currentIndex(), self.lit
-        if self.held or current.row() == row or row >= self.grid.rowCount() or not self.grid.columnCount():
+        there = 0 <= row < self.grid.rowCount() and self.grid.columnCount()
+        if self.held or current.row() == row or not there:
             return
         self._following = True
         across = self.horizontalScrollBar().value()
@@ -76,7 +82,7 @@ class LitTable(SpreadsheetView):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self.lit < self.grid.rowCount():
+        if 0 <= self.lit < self.grid.rowCount():
             # over the whole width, so that the band goes on into the next panel
             top, height = self.rowViewportPosition(self.lit), self.rowHeight(self.lit)
             band = QRect(0, top, self.viewport().width(), height)

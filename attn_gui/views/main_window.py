@@ -15,11 +15,12 @@ from attn_gui.control.exports import Exports
 from attn_gui.control.recovery import Recovery
 from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Priority, at_once
-from attn_gui.files import examples
+from attn_gui.files import checkpoint, examples
 from attn_gui.files.errors import FileError
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.closing import Closing
+from attn_gui.views.code_actions import CodeActions
 from attn_gui.views.context import Context
 from attn_gui.views.dock import Dock
 from attn_gui.views.file_actions import FileActions
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self.statusBar().addWidget(Status(context), 1)
         self.statusBar().setSizeGripEnabled(False)
         self.files = FileActions(self)
+        self.code = CodeActions(context, self)
         self.closing = Closing(self)
         self.menus = Menus(self)
         self.first_painted.connect(lambda: context.worker.submit("canvas", at_once(_load_canvas), Priority.ASK))
@@ -176,7 +178,10 @@ class MainWindow(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         path = _local_file(event.mimeData().urls())
-        if path is not None and self.may_discard():
+        if path is not None and path.suffix.casefold() in checkpoint.ENDINGS:
+            event.acceptProposedAction()
+            self.files.show_weights(path)
+        elif path is not None and self.may_discard():
             event.acceptProposedAction()
             self.services.storage.open(path)
 

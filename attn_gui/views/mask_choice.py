@@ -1,20 +1,32 @@
-"""The mask: a dropdown of rules, the parameters of the one chosen, and painting by hand on top."""
+"""The mask: a dropdown of rules, the parameters of the one chosen, more rules beside it, and painting on top."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from attn_gui.model.masks import Causal, MaskRule, SlidingWindow, choosable
+from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.views.context import Context
+from attn_gui.views.masks.cells import idle_parameters
+from attn_gui.views.masks.pattern import by_hand
+from attn_gui.views.masks.rule_box import Extra, RuleBox
+from attn_gui.views.masks.words import described
+from attn_gui.views.part_fields import PartFields
 
-CUSTOM = "custom"
-# room for seven digits: a file may bring more, for which the field then grows
-USUAL_WINDOW = 1_000_000
+if TYPE_CHECKING:
+    from attn_gui.views.masks.combine_panel import CombinePanel
+    from attn_gui.views.masks.import_dialog import ImportDialog
+
+CUSTOM, FROM_FILE = "custom", "file"
+EXTRA: list[Extra] = [
+    (CUSTOM, "Custom", "Click or drag over cells of A", by_hand()),
+    (FROM_FILE, "From a file…", "Flags, or numbers that are added to the scores (.npy, .npz, .csv)", None),
+]
 
 
 class MaskChoice(QWidget):
@@ -23,26 +35,14 @@ class MaskChoice(QWidget):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self.kind = QComboBox()
-        self.kind.setAccessibleName("Mask")
-        # the text of one entry depends on the mask below what is painted
-        self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for rule in choosable():
-            self.kind.addItem(rule.title, rule.kind)
-        self.kind.addItem("Custom", CUSTOM)
-        self.kind.setItemData(self.kind.count() - 1, "Click or drag over cells of A", Qt.ItemDataRole.ToolTipRole)
-        self.window_size = QSpinBox()
-        self.window_size.setRange(0, USUAL_WINDOW)
-        self.window_size.setSuffix(" previous")
-        self.window_size.setAccessibleName("Previous keys in the window")
-        self.window_size.setToolTip("A query may attend to this many previous keys, and to its own")
-        self.window_size.setKeyboardTracking(False)
-        self.two_sided = QCheckBox("both sides")
-        self.two_sided.setToolTip("As many following keys as well")
-        self.alignment = QComboBox()
-        self.alignment.setAccessibleName("Alignment of the causal mask")
-        self.alignment.addItem("from the first key", "top-left")
-        self.alignment.addItem("up to the last key", "bottom-right")
+        self._panel: CombinePanel | None = None
+        self._dialog: ImportDialog | None = None
+        self.kind = RuleBox(context.look, "Mask", extra=EXTRA)
+        self.fields = PartFields(context.document.experiment.rule, self._apply, across=True, after=self.kind)
+        self.combine = QToolButton()
+        self.combine.setText("+ rule")
+        self.combine.setAccessibleName("Combine rules")
+        self.combine.setToolTip("Join several rules by and, or and not, for all heads or some")
         self.paint = QToolButton()
         self.paint.setText("Paint")
         self.paint.setCheckable(True)
@@ -54,16 +54,25 @@ class MaskChoice(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        for field in (self.kind, self.window_size, self.two_sided, self.alignment, self.paint, self.clear):
+        for field in (self.kind, self.fields, self.combine, self.paint, self.clear):
             row.addWidget(field)
-        self.kind.activated.connect(self._choose)
-        self.window_size.valueChanged.connect(self._set_window)
-        self.two_sided.toggled.connect(self._set_two_sided)
-        self.alignment.activated.connect(self._set_alignment)
+        self.kind.chosen.connect(self.choose)
+        self.combine.clicked.connect(self.open_panel)
         self.paint.toggled.connect(context.selection.set_painting)
         self.clear.clicked.connect(self.clear_painted)
         context.selection.painting_changed.connect(self._refresh)
         context.document.changed.connect(lambda before, after: self._refresh())
+        self._refresh()
+
+    def choose(self, what: str) -> None:
+        """The rule of a kind in place of the present one, painting (CUSTOM), or a mask from a file (FROM_FILE)."""
+        if what == FROM_FILE:
+            self._refresh()
+            self._open_dialog()
+            return
+        self._context.selection.set_painting(what == CUSTOM)
+        if what != CUSTOM:
+            self._choose_rule(MaskRule.of_kind(what))
         self._refresh()
 
     def clear_painted(self) -> None:
@@ -72,59 +81,47 @@ class MaskChoice(QWidget):
         if e.painted:
             self._context.document.apply("Clear painted mask", replace(e, painted=Painted()))
 
+    def open_panel(self) -> None:
+        """Show the rules that are combined, under the button."""
+        if self._panel is None:
+            from attn_gui.views.masks.combine_panel import CombinePanel
+
+            self._panel = CombinePanel(self._context, self.combine)
+        self._panel.open()
+
     def _refresh(self) -> None:
         e = self._context.document.experiment
         rule, painting = e.rule, self._context.selection.painting
         custom = painting or bool(e.painted)
-        place = self.kind.findData(CUSTOM)
-        self.kind.setItemText(place, "Custom" if rule.kind == "none" or not custom else f"{rule.title} + custom")
-        self.kind.setCurrentIndex(place if custom else self.kind.findData(rule.kind))
-        sliding = isinstance(rule, SlidingWindow)
-        if isinstance(rule, SlidingWindow):
-            with QSignalBlocker(self.window_size), QSignalBlocker(self.two_sided):
-                self.window_size.setMaximum(max(USUAL_WINDOW, rule.window))
-                self.window_size.setValue(rule.window)
-                self.two_sided.setChecked(rule.two_sided)
-        if isinstance(rule, Causal):
-            self.alignment.setCurrentIndex(self.alignment.findData(rule.alignment))
-        self.window_size.setVisible(sliding)
-        self.two_sided.setVisible(sliding)
-        self.alignment.setVisible(isinstance(rule, Causal) and e.n_q != e.n_k)
+        words = described(rule)
+        self.kind.show_rule(rule, words if isinstance(rule, Combined) else "")
+        self.kind.name_extra(CUSTOM, "Custom" if rule.kind == "none" or not custom else f"{rule.title} + custom")
+        if custom:
+            self.kind.show_extra(CUSTOM)
+        self.kind.setToolTip(words if isinstance(rule, Combined) else rule.about)
+        self.fields.show_part(rule, idle_parameters(e))
         with QSignalBlocker(self.paint):
             self.paint.setChecked(painting)
         # at other times the key is for whatever has the focus
         self._stop.setEnabled(painting)
         self.clear.setVisible(bool(e.painted))
 
-    def _choose(self, index: int) -> None:
-        kind = self.kind.itemData(index)
-        if kind == CUSTOM:
-            self._context.selection.set_painting(True)
-            self._refresh()
-            return
-        self._context.selection.set_painting(False)
-        rule = MaskRule.of_kind(kind)
+    def _choose_rule(self, rule: type[MaskRule]) -> None:
         e = self._context.document.experiment
         if rule.kind == "none" and e.painted:
             self._context.document.apply("Mask: none", replace(e, rule=MaskRule(), painted=Painted()))
-            return
-        self._apply(rule(), f"Mask: {rule.title.lower()}")
-        self._refresh()
+        elif rule is Combined:
+            self.open_panel()
+        elif rule.kind != e.rule.kind:
+            self._apply(rule(), f"Mask: {rule.title.lower()}", None)
 
-    def _set_window(self, window: int) -> None:
-        rule = self._context.document.experiment.rule
-        if isinstance(rule, SlidingWindow):
-            self._apply(replace(rule, window=window), "Window size", "mask window")
-
-    def _set_two_sided(self, two_sided: bool) -> None:
-        rule = self._context.document.experiment.rule
-        if isinstance(rule, SlidingWindow):
-            self._apply(replace(rule, two_sided=two_sided), "Window sides")
-
-    def _set_alignment(self, index: int) -> None:
-        self._apply(Causal(self.alignment.itemData(index)), "Causal alignment")
-
-    def _apply(self, rule: MaskRule, label: str, merge: str | None = None) -> None:
+    def _apply(self, rule: MaskRule, label: str, merge: str | None) -> None:
         e = self._context.document.experiment
-        if rule != e.rule:
-            self._context.document.apply(label, replace(e, rule=rule), merge)
+        self._context.document.apply(label, replace(e, rule=rule), merge)
+
+    def _open_dialog(self) -> None:
+        if self._dialog is None:
+            from attn_gui.views.masks.import_dialog import ImportDialog
+
+            self._dialog = ImportDialog(self._context, self.window())
+        self._dialog.open_file()

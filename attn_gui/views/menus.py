@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6 import __version__ as qt_version
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMessageBox
 
@@ -16,6 +17,7 @@ from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
 from attn_gui.views.buttons import give_letters
+from attn_gui.views.mask_choice import CUSTOM, FROM_FILE
 from attn_gui.views.panel_focus import PanelFocus
 from attn_gui.views.shortcuts import LISTED_AS, ShortcutsDialog
 
@@ -33,7 +35,7 @@ class Menus:
         self._context = window.context
         formula = window.formula
         heatmaps = [formula.scores.heatmap, formula.weights.heatmap]
-        self._panels = PanelFocus([*formula.tokens.tables.values(), *heatmaps, formula.output.table, *window.docks])
+        self._panels = PanelFocus([formula.tokens.stack, *heatmaps, formula.output.table, *window.docks])
         self._keys: ShortcutsDialog | None = None
         bar = window.menuBar()
         self._fill_file(bar.addMenu("&File"))
@@ -47,10 +49,11 @@ class Menus:
         files = self._window.files
         menu.addActions([files.new, files.open])
         menu.addMenu(files.recent)
+        menu.addAction(files.open_weights)
         menu.addSeparator()
         menu.addActions([files.save, files.save_as, files.describe])
         menu.addSeparator()
-        menu.addAction(files.export)
+        menu.addActions([files.export, self._window.code.save])
         pictures = menu.addMenu("Save &picture")
         for panel in (self._window.formula.scores, self._window.formula.weights):
             _add(pictures, panel.picture_actions())
@@ -79,6 +82,8 @@ class Menus:
             if of_tables is not None:
                 of_tables.setProperty(LISTED_AS, f"Tables: {of_tables.text().replace('&', '').lower()}")
         _add(menu, tokens.actions_for_menu())
+        menu.addSeparator()
+        menu.addMenu(self._window.code.menu)
 
     def _fill_view(self, menu: QMenu) -> None:
         settings = self._context.settings
@@ -100,6 +105,7 @@ class Menus:
             sub = menu.addMenu(panel.menu_title)
             _add(sub, panel.actions_for_menu())
         _add(menu, self._window.formula.heads.actions_for_menu())
+        menu.addAction(self._window.formula.tokens.show_positions)
         menu.addSeparator()
         for number, dock in enumerate(self._window.docks, start=1):
             action = dock.toggleViewAction()
@@ -119,6 +125,7 @@ class Menus:
     def _fill_attention(self, menu: QMenu) -> None:
         bar = self._window.top_bar
         variants, heads, masks = (menu.addMenu(text) for text in ("&Variant", "&Heads", "&Mask"))
+        more_masks = QMenu("M&ore", masks)
         document = self._context.document
 
         def fill_variants() -> None:
@@ -130,10 +137,13 @@ class Menus:
             _choices(heads, choices, document.experiment.heads, bar.heads.chosen.emit)
 
         def fill_masks() -> None:
-            kind = bar.masking.kind
-            choices = [(rule.kind, rule.title, None) for rule in choosable()]
-            choices.append(("custom", "Custom", None))
-            _choices(masks, choices, kind.currentData(), lambda k: kind.activated.emit(kind.findData(k)))
+            present, choose = bar.masking.kind.currentData(), bar.masking.kind.chosen.emit
+            for sub, usual in ((masks, True), (more_masks, False)):
+                _choices(sub, [(r.kind, r.title, None) for r in choosable() if r.usual is usual], present, choose)
+            masks.addMenu(more_masks)
+            masks.addSeparator()
+            for value, text in ((CUSTOM, "Custom"), (FROM_FILE, "From a file…")):
+                _choice(masks, value, text, None, present, choose)
 
         for sub, fill in ((variants, fill_variants), (heads, fill_heads), (masks, fill_masks)):
             sub.aboutToShow.connect(fill)
@@ -145,7 +155,13 @@ class Menus:
         paint.toggled.connect(self._context.selection.set_painting)
         self._context.selection.painting_changed.connect(paint.setChecked)
         menu.addAction("&Clear painted cells").triggered.connect(bar.masking.clear_painted)
+        combine = menu.addAction("Com&bine rules…")
+        combine.setStatusTip("Join several rules by and, or and not, for all heads or some")
+        combine.triggered.connect(bar.masking.open_panel)
         menu.addSeparator()
+        cache = menu.addAction("&Cache…")
+        cache.setStatusTip("How many of the tokens are keys of the cache, as in decoding")
+        cache.triggered.connect(self._show_cache)
         more = menu.addAction("&Scale, precision, device…")
         more.setShortcut(QKeySequence("Ctrl+M"))
         more.triggered.connect(self._window.more.button.click)
@@ -163,6 +179,10 @@ class Menus:
         about = menu.addAction("&About attn_gui")
         about.setMenuRole(QAction.MenuRole.AboutRole)
         about.triggered.connect(self._show_about)
+
+    def _show_cache(self) -> None:
+        self._window.more.open()
+        self._window.more.cache.count.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _show_note(self) -> None:
         named = self._context.document.session.named
@@ -210,8 +230,14 @@ def _choices(
     """Fill ``menu`` anew: those that cannot be had are disabled with the reason."""
     menu.clear()
     for value, text, reason in choices:
-        action = menu.addAction(text if reason is None else f"{text}  ({reason})")
-        action.setEnabled(reason is None)
-        action.setCheckable(True)
-        action.setChecked(value == present)
-        action.triggered.connect(lambda checked=False, value=value: choose(value))
+        _choice(menu, value, text, reason, present, choose)
+
+
+def _choice(
+    menu: QMenu, value: object, text: str, reason: str | None, present: object, choose: Callable[[object], object]
+) -> None:
+    action = menu.addAction(text if reason is None else f"{text}  ({reason})")
+    action.setEnabled(reason is None)
+    action.setCheckable(True)
+    action.setChecked(value == present)
+    action.triggered.connect(lambda: choose(value))

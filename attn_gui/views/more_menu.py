@@ -1,4 +1,4 @@
-"""MorePanel: how scores are scaled and capped, precision, device, biases and decimals."""
+"""MorePanel: how scores are scaled and capped, the cache, precision, device, biases and decimals."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.model.reshape import with_biases
 from attn_gui.model.scoring import Scoring
+from attn_gui.views.cache_choice import CacheChoice
 from attn_gui.views.context import Context
 from attn_gui.views.device_choice import DeviceChoice
 from attn_gui.views.drawers.segments import Segments
@@ -44,18 +45,19 @@ class MorePanel(QFrame):
         self._scale = context.document.experiment.scoring.scale
         self._custom = self._scale not in (None, 1.0)
         self.setObjectName("panel")
-        self.setAccessibleName("Scale, softcap, precision, device, biases and decimals")
+        self.setAccessibleName("Scale, softcap, cache, precision, device, biases and decimals")
         # a click on the button closes the panel and does not open it again
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
         self.button.setText("More")
         self.button.setArrowType(Qt.ArrowType.DownArrow)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.button.setToolTip("Scale, softcap, precision, device, biases, decimals")
+        self.button.setToolTip("Scale, softcap, cache, precision, device, biases, decimals")
         self.button.clicked.connect(self.open)
         self.scale_kind = Segments(context.look, "Scale", [("default", "1/√d_k"), ("one", "1"), ("custom", "Custom")])
         self.scale = NumberField("Scale", self._take_scale)
         self.softcap_kind = Segments(context.look, "Softcap", [("off", "Off"), ("on", "On")])
         self.softcap = NumberField("Softcap", self._take_softcap)
+        self.cache = CacheChoice(context)
         self.precision = Dropdown("Precision")
         self.devices = DeviceList(context.worker, self)
         self.device = DeviceChoice(context, self.devices)
@@ -115,6 +117,7 @@ class MorePanel(QFrame):
             ("", self.scale.reason, None),
             ("Softcap", self.softcap_kind, self.softcap),
             ("", self.softcap.reason, None),
+            ("Cache", self.cache, None),
             ("Precision", self.precision, None),
             ("Device", self.device, None),
             ("Biases", self.biases, None),
@@ -122,7 +125,7 @@ class MorePanel(QFrame):
             ("Decimals", self.decimals, None),
         ]
         for row, (text, field, beside) in enumerate(rows):
-            wide = field is self.device or isinstance(field, QLabel)
+            wide = field in (self.cache, self.device) or isinstance(field, QLabel)
             at = Qt.AlignmentFlag.AlignTop if field is self.device else Qt.AlignmentFlag.AlignVCenter
             if text:
                 grid.setRowMinimumHeight(row, 28)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QLineEdit,
     QStyle,
     QStyledItemDelegate,
-    QStyleOptionButton,
     QStyleOptionViewItem,
     QWidget,
 )
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
 # what a column needs besides its text: padding and the grid line
 SPACE = 2 * PADDING + 2
 SELECTED_ALPHA = 56
-INDICATOR = 16
+INDICATOR = 14
+# corners of the tick in it
+TICK = ((3.5, 7.5), (6.0, 10.0), (10.5, 4.5))
 
 _PASSING = (
     Qt.FocusReason.PopupFocusReason,
@@ -188,18 +189,19 @@ class NumberDelegate(QStyledItemDelegate):
             self._view.reason.withdraw()
 
     def _draw_indicator(self, painter: QPainter, rect: QRect, checked: bool) -> None:
-        option = QStyleOptionButton()
+        # the style's own cannot be told from what is behind it where that is dark
+        theme = self._view.context.look.theme
         box = QRect(0, 0, INDICATOR, INDICATOR)
         box.moveCenter(rect.center())
-        values: dict[str, Any] = {
-            "rect": box,
-            "palette": self._view.palette(),
-            "state": QStyle.StateFlag.State_Enabled
-            | (QStyle.StateFlag.State_On if checked else QStyle.StateFlag.State_Off),
-        }
-        for name, value in values.items():
-            setattr(option, name, value)
-        self._view.style().drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, option, painter, self._view)
+        painter.fillRect(box, theme.colour("accent" if checked else "field"))
+        painter.setPen(QPen(theme.colour("accent" if checked else "muted"), 1))
+        painter.drawRect(box.adjusted(0, 0, -1, -1))
+        if checked:
+            painter.save()
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.colour("accent_text"), 2))
+            painter.drawPolyline([QPointF(box.left() + x, box.top() + y) for x, y in TICK])
+            painter.restore()
 
 
 def faint(colour: QColor, alpha: int) -> QColor:

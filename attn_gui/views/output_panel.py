@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attn_gui.model.answers import Answer, StageValues
 from attn_gui.model.asks import StageAsk
-from attn_gui.model.experiment import Experiment
+from attn_gui.views import formulas
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import FootScroll
 from attn_gui.views.output_table import OutputTable
@@ -24,7 +24,7 @@ class OutputPanel(Panel):
     """The output of the last trace; pale while the next one takes its time."""
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
-        super().__init__(context, "4", "Output", _formula(context.document.experiment), parent)
+        super().__init__(context, "4", "Output", formulas.output(context.document.experiment), parent)
         self.table = OutputTable(context)
         self.set_body(self.table)
         self.shape_label = QLabel()
@@ -53,7 +53,7 @@ class OutputPanel(Panel):
         experiment, values = trace.experiment, answer.values
         names = [f"o{index + 1}" for index in range(values.shape[1])]
         self.table.show_output(values, experiment.tokens.tokens, names, experiment.precision)
-        self.show_formula(_formula(experiment))
+        self.show_formula(formulas.output(experiment))
         n, d = values.shape
         self.shape_label.setText(f"{n:,} × {d:,}, {experiment.precision.value}")
 
@@ -71,7 +71,3 @@ class OutputPanel(Panel):
         if self.table.faded != faded:
             self.table.faded = faded
             self.table.viewport().update()
-
-
-def _formula(experiment: Experiment) -> str:
-    return "concat(N V) W_O" if experiment.variant.is_multi_head else "N V"

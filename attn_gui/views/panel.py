@@ -58,10 +58,13 @@ class Panel(QFrame):
         taken = sum(label.sizeHint().width() + self.title_layout.spacing() for label in self._title_labels)
         return self.contentsRect().width() - 2 * SIDE - taken
 
-    def show_formula(self, text: str) -> None:
-        """Write ``text`` after the title; all of it is told where there is no room for it."""
+    def show_formula(self, text: str, explained: str = "") -> None:
+        """Write ``text`` after the title; it is told in full, and as it is ``explained``, where one points at it."""
+        told = explained or text
+        if (text, told) == (self.formula.text(), self._top.toolTip()):
+            return
         self.formula.setText(text)
-        self._top.setToolTip(text)
+        self._top.setToolTip(told)
         self.setAccessibleName(f"{self._title}, {text}")
 
     def set_body(self, body: QWidget) -> None:

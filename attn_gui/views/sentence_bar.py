@@ -108,7 +108,8 @@ def out_of_range(experiment: Experiment) -> str:
 def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple[str, str]:
     """The sentence in plain text and in rich text with the largest weights in ``accent``.
 
-    Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it.
+    Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it. Where
+    rows need not sum to 1 it ends with what this one sums to.
     """
     tokens = experiment.keys.tokens
     query = beginning(experiment.tokens.tokens[row.i])
@@ -142,4 +143,11 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
         plain.append(f"{rest:,} others {left}")
         rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
     head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "
-    return f"{start}“{query}” looks at {', '.join(plain)}.", head + "&nbsp;&nbsp; ".join(rich)
+    total = "" if experiment.scoring.sums_to_one else f" (row sums to {_sum(row.total)})"
+    end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
+    return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
+
+
+def _sum(total: float) -> str:
+    """A sum in two figures after the point, as many as percentages have, and never 0 where it is not."""
+    return "<0.01" if 0 < total < 0.005 else f"{total:.2f}"

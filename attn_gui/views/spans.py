@@ -48,7 +48,7 @@ class TableSpans:
 
     def __init__(self) -> None:
         self._most = -1
-        self._known: dict[int, tuple[Array, Span]] = {}
+        self._known: dict[tuple[int, int], tuple[Array, Span]] = {}
 
     def of(self, table: Table, most: int) -> Span:
         """The span of ``table`` with ``most`` decimals at most."""
@@ -56,9 +56,10 @@ class TableSpans:
         self._most, self._known = most, {}
         whole = Span()
         for chunk in table.chunks:
-            # the chunk is kept beside its span, so its id stays its own
-            held = known.get(id(chunk)) or (chunk, _span(chunk, most, 1))
-            self._known[id(chunk)] = held
+            # the chunk is kept beside its span, so its memory stays its own
+            place = chunk.__array_interface__["data"][0], chunk.size
+            held = known.get(place) or (chunk, _span(chunk, most, 1))
+            self._known[place] = held
             whole = whole.joined(held[1])
         return whole
 

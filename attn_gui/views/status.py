@@ -10,6 +10,7 @@ from attn_gui.control.notices import Kind, Notice
 from attn_gui.model.answers import RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.errors import TooLarge
+from attn_gui.model.scoring import Scoring
 from attn_gui.model.trace import Trace
 from attn_gui.views.context import Context
 from attn_gui.views.figures import shown
@@ -100,7 +101,8 @@ class Status(QWidget):
     def _on_answer(self, slot: str, answer: object) -> None:
         trace = self._context.feed.trace
         if slot == SLOT and isinstance(answer, RowSums) and trace is not None:
-            self.facts.setText("  ·  ".join([*_facts(trace), row_sum_fact(answer)]))
+            fact = row_sum_fact(answer, trace.experiment.scoring)
+            self.facts.setText("  ·  ".join([*_facts(trace), fact]))
 
     def _on_failure(self, error: BaseException) -> None:
         kept = " The last result is still shown." if self._context.feed.trace is not None else ""
@@ -156,11 +158,16 @@ def _facts(trace: Trace) -> list[str]:
     return [tokens, sizes, f"{e.precision} on {device}"]
 
 
-def row_sum_fact(sums: RowSums) -> str:
-    """Whether the rows of N sum to 1, in words."""
+def row_sum_fact(sums: RowSums, scoring: Scoring) -> str:
+    """Whether the rows of N sum to 1, in words; what they sum to where they need not, and why they need not."""
     masked, off = int(sums.empty.sum()), int(sums.off.sum())
     parts = []
-    if off:
+    if not sums.judged and masked < len(sums.sums):
+        found = sums.sums[~sums.empty]
+        low, high = (shown(float(end), 2) for end in (found.min(), found.max()))
+        between = f"rows sum to {low}" if low == high else f"rows sum to {low} to {high}"
+        parts.append(f"{between} ({_unjudged(scoring)})")
+    elif off:
         worst = int(abs(sums.sums - 1).argmax())
         parts.append(
             f"{off} row{'s' if off > 1 else ''} do not sum to 1 (row {worst + 1}: {shown(sums.sums[worst], 6)})"
@@ -170,3 +177,10 @@ def row_sum_fact(sums: RowSums) -> str:
     if masked:
         parts.insert(0, f"⚠ {masked} row{'s' if masked > 1 else ''} fully masked")
     return ", ".join(parts)
+
+
+def _unjudged(scoring: Scoring) -> str:
+    """Why rows need not sum to 1."""
+    if scoring.sums_to_one:
+        return "masked in some heads"
+    return scoring.normaliser.name if scoring.sinks is None else f"{scoring.normaliser.name} with sinks"

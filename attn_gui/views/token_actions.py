@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from attn_gui.model import edits, reshape
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.tokens import TokenSequence
 from attn_gui.views import cell_ranges
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
@@ -21,12 +22,12 @@ GIVEN = "Q, K and V were given: there are no embeddings"
 
 
 class TokenActions(QObject):
-    """Works on the selection of the table in use (:meth:`use`), one of ``tables``; each action is one undo step."""
+    """Works on the selection of the table in use, at first ``table``; each action is one undo step."""
 
-    def __init__(self, context: Context, tables: Sequence[TokenTable], parent: QObject) -> None:
+    def __init__(self, context: Context, table: TokenTable, parent: QObject) -> None:
         super().__init__(parent)
         self._context = context
-        self._table = tables[0]
+        self._table = table
         self.add_token = self._action("&Add token", self._add_token, "A new token after the last", icon="+ token")
         self.insert_above = self._action(
             "Insert token abo&ve", lambda: self._insert(above=True), "New tokens above the selected", "Ctrl+Shift++"
@@ -59,12 +60,6 @@ class TokenActions(QObject):
         self.delete_dimensions = self._action("&Delete dimensions", self._delete_dimensions, "The selected dimensions")
         self._tips = {action: action.statusTip() for action in self._all}
         self._offered: tuple[object, ...] = ()
-        for table in tables:
-            table.extra_actions += [*self.for_tokens()[1:], None, *self.for_dimensions()[1:]]
-            table.addActions(self._all)
-            table.selectionModel().selectionChanged.connect(self._refresh)
-            table.tokens.figures_changed.connect(self._refresh)
-            table.whole_rows_deleted.connect(self._delete)
         self._refresh()
 
     @property
@@ -92,6 +87,14 @@ class TokenActions(QObject):
             self.move_right,
             self.delete_dimensions,
         ]
+
+    def serve(self, table: TokenTable) -> None:
+        """Be at hand in ``table``: in its context menu, by keys, and as its selection allows."""
+        table.extra_actions += [*self.for_tokens()[1:], None, *self.for_dimensions()[1:]]
+        table.addActions(self._all)
+        table.selectionModel().selectionChanged.connect(self._refresh)
+        table.tokens.figures_changed.connect(self._refresh)
+        table.whole_rows_deleted.connect(self._delete)
 
     def use(self, table: TokenTable) -> None:
         """Work on ``table`` from now on."""
@@ -130,7 +133,9 @@ class TokenActions(QObject):
             block = of.embeddings.array()[rows]
             grown = edits.insert_tokens(e, side, at, [of.tokens[row] for row in rows], block)
             places = range(at, at + len(rows))
-            return edits.set_column(grown, side, "pad", places, of.pad[rows]) if of.pad[rows].any() else grown
+            for name in of.columns:
+                grown = edits.set_column(grown, side, name, places, _copied(of, name, rows, at))
+            return grown
 
         if self._apply("Duplicate token" if len(rows) == 1 else f"Duplicate {len(rows)} tokens", copied):
             self._table.select_block(CellRange(at, NAME, at + len(rows) - 1, self._last_column))
@@ -184,12 +189,9 @@ class TokenActions(QObject):
 
     def _without_effect(self, dimension: int) -> str:
         """The matrices that read a dimension, if its rows in them are all zero; else nothing."""
-        weights, cross = self._experiment.weights, self._experiment.variant.is_cross
-        names = ["W_Q"] if self._table.side == "tokens" else []
-        if (self._table.side == "context") == cross:
-            names += ["W_K", "W_V"]
+        weights, names = self._experiment.weights, reshape.projecting(self._experiment, self._table.side)
         tables = [weights.get(name) for name in names] if weights is not None else []
-        if any(table is None or table.rows(dimension, dimension + 1).any() for table in tables):
+        if not tables or any(table is None or table.rows(dimension, dimension + 1).any() for table in tables):
             return ""
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
@@ -301,3 +303,10 @@ class TokenActions(QObject):
         action.setStatusTip(tip)
         action.triggered.connect(lambda: do())
         return action
+
+
+def _copied(of: TokenSequence, name: str, rows: Sequence[int], at: int) -> list[int]:
+    """The values of the column ``name`` for copies of ``rows`` that stand at ``at``."""
+    values = of.column(name)[list(rows)].tolist()
+    # rows from there on stand farther down by as many
+    return [value + len(rows) if name == "parent" and value >= at else value for value in values]

@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attn_gui.model.columns import Values
 from attn_gui.model.table import Floats, Table
 from attn_gui.model.tokens import TokenSequence
 
 BLOCK_ROWS = 1024
+# columns that say the same of a token wherever it stands
+CARRIED = ("pad", "segment")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,13 @@ def resized_rows(before: TokenSequence, after: TokenSequence, change: Splice) ->
         (*before.tokens[:first], *after.tokens[new], *before.tokens[at:]),
         kept.with_rows_inserted(first, after.embeddings.rows(new.start, new.stop)),
         before.dimensions,
-    ).with_column("pad", np.concatenate([before.pad[:first], after.pad[new], before.pad[at:]]))
+    )
+
+
+def resized_column(before: Values, after: Values, change: Splice) -> Values:
+    """As :func:`resized_rows`, of a column."""
+    first, at = change.first + change.stay, change.first + change.removed
+    return np.concatenate([before[:first], after[first : change.first + change.inserted], before[at:]])
 
 
 def resized_columns(before: TokenSequence, change: Splice) -> TokenSequence:
@@ -105,10 +114,11 @@ def changed_entries(before: tuple[object, ...], after: tuple[object, ...]) -> tu
 def _alike(before: TokenSequence, after: TokenSequence, limit: int, i: int, j: int, step: int) -> int:
     """How many rows, from ``i`` and ``j`` on in direction ``step``, are alike; ``limit`` at most."""
     a, b = before.tokens, after.tokens
+    given = before.columns.keys() | after.columns.keys()
     count = 0
     while count < limit and a[i + step * count] == b[j + step * count]:
         count += 1
-    pad_a, pad_b = before.pad, after.pad
+    columns = [(before.column(name), after.column(name)) for name in CARRIED if name in given]
     done = 0
     while done < count:
         size = min(BLOCK_ROWS, count - done)
@@ -116,7 +126,8 @@ def _alike(before: TokenSequence, after: TokenSequence, limit: int, i: int, j: i
         differs = (before.embeddings.rows(old.start, old.stop) != after.embeddings.rows(new.start, new.stop)).any(
             axis=1
         )
-        differs |= pad_a[old.start : old.stop] != pad_b[new.start : new.stop]
+        for of_old, of_new in columns:
+            differs |= of_old[old.start : old.stop] != of_new[new.start : new.stop]
         places = np.flatnonzero(differs)
         if places.size:
             return done + int(places[0] if step > 0 else size - 1 - places[-1])

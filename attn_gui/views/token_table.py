@@ -1,4 +1,4 @@
-"""TokenTable: the editable table of tokens and their embeddings."""
+"""TokenTable: the editable table of tokens, their embeddings and what else is known of each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from attn_gui.model import edits
+from attn_gui.model.columns import COLUMNS
 from attn_gui.model.edits import Side
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.session import Session
 from attn_gui.views.band_follower import BandFollower
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
@@ -26,13 +28,20 @@ PAD_WIDTH = 40
 NAME_WIDTHS = (72, 168)
 NAMED_WIDTH = 144
 CONTEXT_ROW = 28
+CALLED: dict[Side, str] = {
+    "tokens": "Tokens and embeddings",
+    "context": "Context tokens and embeddings",
+    "values": "Embeddings of the values",
+    "past": "Tokens and embeddings of the cache",
+}
 # names beyond these are not measured for the width of their column
 MEASURED = 256
 
 
 class TokenTable(LitTable):
-    """Tokens ("tokens": the queries, in the shared bands) or the context of a cross-attention ("context": the keys).
+    """Tokens ("tokens": the queries, in the shared bands), or a table of keys.
 
+    These are the context of a cross-attention ("context"), the cache ("past"), or the values' own embeddings.
     ``whole_rows_deleted``: Delete was pressed on whole rows.
     """
 
@@ -43,9 +52,10 @@ class TokenTable(LitTable):
         self.tokens = TokenModel(context.document, context.settings, side, self)
         self._named: tuple[str, ...] = ()
         self._name_width = NAME_WIDTHS[0]
-        self._had_pad = False
+        self._had: list[str] = []
+        self._lights = 0, 0
         self.setModel(self.tokens)
-        self.setAccessibleName("Tokens and embeddings" if side == "tokens" else "Context tokens and embeddings")
+        self.setAccessibleName(CALLED[side])
         header = self.horizontalHeader()
         header.setSectionsClickable(True)
         header.setMinimumSectionSize(PAD_WIDTH)
@@ -58,14 +68,26 @@ class TokenTable(LitTable):
         else:
             self.verticalHeader().setDefaultSectionSize(CONTEXT_ROW)
         self.tokens.figures_changed.connect(self._on_model_changed)
+        context.document.changed.connect(self._on_document)
         context.look.changed.connect(self._fit_columns)
         self._on_model_changed()
 
     @property
     def least_width(self) -> int:
-        """What names cut short, the first dimensions and the padding marks take."""
+        """What names cut short, the first dimensions and the per-token columns take."""
         numbers = self.horizontalHeader().defaultSectionSize() * min(self.tokens.width, LEAST_COLUMNS)
-        return NAME_WIDTHS[0] + numbers + (PAD_WIDTH if self.tokens.has_pad else 0)
+        return NAME_WIDTHS[0] + numbers + self.columns_width
+
+    @property
+    def columns_width(self) -> int:
+        """What the per-token columns take, and the numbers of rows that one of them speaks of."""
+        rows = self.verticalHeader().sizeHint().width() if self._numbered else 0
+        return rows + sum(map(self._width_of, self.tokens.columns))
+
+    @property
+    def _numbered(self) -> bool:
+        """Whether a column names rows by their numbers."""
+        return any(COLUMNS[name].counted for name in self.tokens.columns)
 
     def clear_cells(self) -> None:
         last = self.tokens.columnCount() - 1
@@ -99,14 +121,27 @@ class TokenTable(LitTable):
             self.selectColumn(column)
         self.open_menu(self.horizontalHeader().viewport().mapToGlobal(at))
 
+    def _on_document(self, before: Session, after: Session) -> None:
+        if before.experiment.offset != after.experiment.offset:
+            # the keys before the first row are more or fewer
+            self._on_model_changed()
+
     def _on_model_changed(self) -> None:
+        self.verticalHeader().setVisible(self._numbered)
         self._fit_columns()
         current = self.currentIndex()
         if not current.isValid():
             self.follow_selection()
-        elif current.row() != self.lit:
+        elif current.row() != self.lit and self._was_lit:
             # rows came or went above: the selection stays with its token
             self.select_token(current.row())
+        self._lights = self.first_key, self.tokens.rowCount()
+
+    @property
+    def _was_lit(self) -> bool:
+        """Whether the selected token was one of this table's, before it changed."""
+        first, count = self._lights
+        return self.side == "tokens" or first <= self.context.selection.key < first + count
 
     def _rename_section(self, section: int, name: str) -> None:
         sequence = self.tokens.sequence
@@ -146,24 +181,30 @@ class TokenTable(LitTable):
             widths[index] = wanted
             if header.sectionSize(index + 1) != wanted:
                 header.resizeSection(index + 1, wanted)
-        if model.has_pad:
-            header.resizeSection(model.width + 1, PAD_WIDTH)
-            total += PAD_WIDTH
+        for place, name in enumerate(model.columns, start=model.width + 1):
+            header.resizeSection(place, self._width_of(name))
+            total += header.sectionSize(place)
         if model.sequence.tokens is not self._named:
             self._named = model.sequence.tokens
             longest = max(metrics.horizontalAdvance(beginning(name)) for name in self._named[:MEASURED])
             self._name_width = max(NAME_WIDTHS[0], min(longest + SPACE, NAME_WIDTHS[1]))
         spare = self.viewport().width() - total
-        # names rather than padding marks are cut short
-        least = NAME_WIDTHS[0] if model.has_pad else self._name_width
+        # names rather than what is known of the tokens are cut short
+        least = NAME_WIDTHS[0] if model.columns else self._name_width
         names = max(least, min(spare, NAME_WIDTHS[1]))
-        if spare < least and not model.has_pad:
+        if spare < least and not model.columns:
             # as the table opens, no column is cut at the edge: what is left of the room goes to the tokens as well
             room = self.viewport().width() - least
             names += room - max((end for end in accumulate(widths) if end <= room), default=room)
         header.resizeSection(NAME, names)
         if header.length() != length:
             self.updateGeometries()
-        if model.has_pad and not self._had_pad:
+        if not set(model.columns) <= set(self._had):
             self.horizontalScrollBar().setValue(self.horizontalScrollBar().maximum())
-        self._had_pad = model.has_pad
+        self._had = model.columns
+
+    def _width_of(self, column: str) -> int:
+        """Pixels of a per-token column: what its heading needs, and its numbers to four digits."""
+        if COLUMNS[column].marks:
+            return PAD_WIDTH
+        return max(NUMBER_WIDTH, self.horizontalHeader().fontMetrics().horizontalAdvance(column) + SPACE)

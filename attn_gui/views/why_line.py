@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from html import escape
 
 import numpy as np
@@ -12,10 +13,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from attn_gui.model.answers import Reading
 from attn_gui.model.asks import CellAsk
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.normalisers.softmax_one import SoftmaxOne
+from attn_gui.model.parts import Parameter, Part
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import beginning
-from attn_gui.views.figures import common_decimals, figure
+from attn_gui.views.figures import common_decimals, figure, shown
+from attn_gui.views.masks.words import forbidden_by
 from attn_gui.views.sentence_bar import out_of_range
 
 SLOT = "why"
@@ -93,24 +97,50 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
         listed = " + ".join(heads) + (f" + {more} more" if more else "")
         return [*steps, f"mean over heads ({listed}) ÷ {len(reading.each_head)}"]
     if not reading.allowed:
-        by = "by hand" if experiment.painted.at(reading.i, reading.j) is False else f"by “{experiment.rule.title}”"
+        by = forbidden_by(experiment, reading.i, reading.j, reading.head)
         return [*steps, f"masked {by}, so its weight is 0", f"without the mask its score would be {number(reading.A)}"]
     if not math.isfinite(reading.N):
         return [*steps, out_of_range(experiment)]
     steps.append(f"q·k = {_terms(reading, decimals)} = {_short(reading.raw, decimals)}")
-    if experiment.scoring.scale is None:
-        steps.append(f"÷ √{experiment.d_k} = {number(reading.scaled)}")
-    else:
-        steps.append(f"× {_short(reading.scale, decimals)} = {number(reading.scaled)}")
-    if experiment.scoring.softcap is not None:
-        steps.append(f"softcap {_short(experiment.scoring.softcap, decimals)} = {number(reading.A)}")
-    if reading.shift:
-        steps.append(f"exp(it − row maximum {number(reading.shift)}) = {number(reading.exponential)}")
-    else:
-        steps.append(f"exp = {number(reading.exponential)}")
+    scoring = experiment.scoring
+    by = f"÷ √{experiment.d_k}" if scoring.scale is None else f"× {_short(scoring.scale, decimals)}"
+    cooled = "" if scoring.temperature == 1 else f" ÷ {_short(scoring.temperature, decimals)}"
+    steps.append(f"{by}{cooled} = {number(reading.scaled)}")
+    if scoring.softcap is not None:
+        steps.append(f"softcap {_short(scoring.softcap, decimals)} = {number(reading.capped)}")
+    if scoring.biases:
+        sign = "+" if reading.bias > 0 else ""
+        steps.append(f"bias {sign}{_short(reading.bias, decimals)} = {number(reading.A)}")
     rounded = "" if experiment.precision in WIDE else f" in {experiment.precision}"
-    steps.append(f"÷ {number(reading.total)} (the row's sum) = {number(reading.N)}{rounded}")
-    return steps
+    *before, last = _weighed(experiment, reading, decimals)
+    return [*steps, *before, f"{last} = {number(reading.N)}{rounded}"]
+
+
+def _weighed(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:
+    """The steps from score to weight, the last without its result."""
+    normaliser, sink = experiment.scoring.normaliser, reading.sink
+    if math.isnan(reading.total):  # its weights are no shares of exponentials
+        told = [
+            f"{parameter.label} {_short(getattr(normaliser, name), decimals)}"
+            for name, parameter in _numbers(normaliser)
+        ]
+        told += [] if sink is None else [f"sink {_short(sink, decimals)}"]
+        return [normaliser.name + (f" with {', '.join(told)}" if told else "")]
+    exponential = "exp"
+    if reading.shift:
+        largest = "row maximum" if reading.shift == reading.row_maximum else "sink"
+        exponential = f"exp(it − {largest} {shown(reading.shift, decimals)})"
+    row = "1 + the row's sum" if normaliser.kind == SoftmaxOne.kind else "the row's sum"
+    if sink is not None:
+        row += f" with the sink's {shown(math.exp(sink - reading.shift), decimals)}"
+    return [
+        f"{exponential} = {shown(reading.exponential, decimals)}",
+        f"÷ {shown(reading.total, decimals)} ({row})",
+    ]
+
+
+def _numbers(part: Part) -> Iterator[tuple[str, Parameter]]:
+    return ((name, parameter) for name, parameter in part.parameters() if parameter.kind in ("whole", "number"))
 
 
 def _terms(reading: Reading, decimals: int) -> str:

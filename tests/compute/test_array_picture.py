@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attn_gui.compute.answers import answer
 from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.compute.trace import trace
 from attn_gui.model.asks import PictureAsk, StageAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import LAST_COLOUR, NON_FINITE, Picture
+from tests.answering import answered
 
 RANDOM = np.random.RandomState(3)
 X = RANDOM.standard_normal((7, 6))
 
 
 def pictured(experiment: Experiment, **ask: object) -> Picture:
-    made = answer(trace(experiment), PictureAsk(**ask))  # type: ignore[arg-type]
+    made = answered(trace(experiment), PictureAsk(**ask))  # type: ignore[arg-type]
     assert isinstance(made, Picture)
     return made
 
@@ -65,7 +65,7 @@ def test_numbers_that_are_not_finite_are_set_apart() -> None:
 
 @pytest.mark.parametrize("ask", [PictureAsk("context"), StageAsk("context")])
 def test_a_stage_that_is_not_there_has_no_answer(ask: PictureAsk | StageAsk) -> None:
-    assert answer(trace(Experiment.from_tokens("abcdefg", X)), ask) is None
+    assert answered(trace(Experiment.from_tokens("abcdefg", X)), ask) is None
 
 
 def test_an_array_without_finite_numbers_has_an_extent() -> None:

@@ -23,9 +23,15 @@ def test_what_is_needed_is_what_is_kept(e: Experiment) -> None:
         for block in stages.blocks:
             stages.compute_block(*block)
         stages.finish()
-    kept = (stages._q, stages._k, stages._v, stages._a, stages._n, stages._head_output)
+    inputs = stages._inputs
+    kept = [inputs.Q, inputs.K, inputs.V, stages._a, stages._n, stages._head_output]
+    if e.scoring.qk_norm is not None or e.scoring.rotary is not None:
+        kept += [inputs._q_projected, inputs._k_projected]
+    given = [*e.rule.arrays(), *(array for bias in e.scoring.biases for array in bias.arrays())]
+    brought = [tensor for array, tensor in stages._indices._brought.values() if any(array is one for one in given)]
+    assert len(brought) == len(given)
     output = e.heads * e.n_q * e.d_v * e.precision.bytes
-    assert budget.needed(e) == sum(tensor.numel() * tensor.element_size() for tensor in kept) + output
+    assert budget.needed(e) == sum(tensor.numel() * tensor.element_size() for tensor in kept + brought) + output
 
 
 def test_more_than_there_is_is_refused_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:

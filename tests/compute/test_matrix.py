@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,17 +25,9 @@ KINDS = st.sampled_from([np.float64, np.float32, np.float16])
 ODD = [np.nan, np.inf, -np.inf]
 
 
-class FlagMask:
+def mask_of(flags: Array | None) -> Callable[[slice, slice], torch.Tensor] | None:
     """A mask that is an array."""
-
-    def __init__(self, flags: Array | None) -> None:
-        self.everything = flags is None
-        self._flags = flags
-
-    def allowed(self, rows: slice, columns: slice) -> torch.Tensor:
-        if self._flags is None:
-            return torch.ones(rows.stop - rows.start, columns.stop - columns.start, dtype=torch.bool)
-        return torch.tensor(self._flags[rows, columns])
+    return None if flags is None else lambda rows, columns: torch.tensor(flags[rows, columns])
 
 
 @st.composite
@@ -48,7 +41,7 @@ def cases(draw: st.DrawFn) -> tuple[Array, Array, DenseMatrix]:
     values = draw(hnp.arrays(kind, shape, elements=elements, fill=st.nothing()))
     some = hnp.arrays(bool, shape, fill=st.nothing())
     flags = draw(st.one_of(st.none(), some, st.just(np.zeros(shape, bool))))
-    matrix = DenseMatrix(shape, lambda rows: torch.tensor(values)[rows], FlagMask(flags), None)  # type: ignore[arg-type]
+    matrix = DenseMatrix(shape, lambda rows: torch.tensor(values)[rows], mask_of(flags), None)
     return values, np.ones(shape, bool) if flags is None else flags, matrix
 
 
@@ -153,7 +146,7 @@ def test_the_extent_of_a_large_matrix_is_that_of_all_its_parts(n_q: int, n_k: in
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attn_gui.compute.matrix.SCAN_CELLS", 7 * n_k)
-        matrix = DenseMatrix((n_q, n_k), read, FlagMask(None), None)  # type: ignore[arg-type]
+        matrix = DenseMatrix((n_q, n_k), read, None, None)
         assert matrix.extent() == (float(values.min()), float(values.max()))
     assert max(asked) <= 7
     assert sum(asked) == n_q
@@ -161,8 +154,7 @@ def test_the_extent_of_a_large_matrix_is_that_of_all_its_parts(n_q: int, n_k: in
 
 def test_what_a_masked_cell_holds() -> None:
     values, flags = np.ones((2, 2), np.float32), np.array([[True, False], [False, False]])
-    mask: Any = FlagMask(flags)
-    matrix = DenseMatrix((2, 2), lambda rows: torch.tensor(values)[rows], mask, -np.inf)
+    matrix = DenseMatrix((2, 2), lambda rows: torch.tensor(values)[rows], mask_of(flags), -np.inf)
     assert matrix.block(slice(0, 2), slice(0, 2)).tolist() == [[1, -np.inf], [-np.inf, -np.inf]]
     pooled, allowed = matrix.pooled(slice(0, 2), slice(0, 2), (2, 1), "max")
     assert pooled.tolist() == [[1], [0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -23,8 +24,11 @@ from attn_gui.model.weights import Weights
 from tests.reference import reference, rounded
 from tests.strategies import experiments
 
-SQUARE = [name for name, stage in STAGES.items() if stage.square]
 BLOCKS = st.sampled_from([1, 7, 20, 1 << 19])
+
+
+def square(e: Experiment) -> list[str]:
+    return [name for name in stages_of(e) if STAGES[name].square]
 
 
 def traced(e: Experiment, block_cells: int) -> DenseTrace:
@@ -58,13 +62,12 @@ def test_every_stage_is_what_the_formula_gives(precision: Precision, data: st.Da
 
 @given(experiments(Precision.FLOAT32))
 def test_float32_weights_keep_to_the_bound_against_a_wholly_float64_computation(e: Experiment) -> None:
+    # a norm stretches what small vectors were rounded by, which the bound by lengths does not know of
+    e = replace(e, scoring=replace(e.scoring, qk_norm=None))
     narrow = trace(e).stage("N").astype(np.float64)
-    wide = Experiment(
-        **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "precision")},
-        precision=Precision.FLOAT64,
-    )
-    right = reference(wide)
-    bound = 4 * 2.0**-23 * max(4.0, abs(e.scale) * right.magnitudes["norms"])
+    right = reference(replace(e, precision=Precision.FLOAT64))
+    size = right.magnitudes
+    bound = 4 * 2.0**-23 * max(4.0, abs(e.scale) * size["norms"], size["bias"])
     assert np.abs(narrow - right.stages["N"]).max() <= bound
 
 
@@ -75,10 +78,11 @@ def test_rows_sum_to_one_or_to_zero(e: Experiment, block_cells: int) -> None:
     bound = e.precision.eps * (2 + math.log2(e.n_k))
     for head in range(e.heads):
         sums = t.row_sums(head)
-        exact = [math.fsum(row) for row in t.stage("N", head).astype(np.float64)]
-        assert np.abs(sums - exact).max() <= 2**-52 * math.log2(2 * e.n_k)
+        exact = np.array([math.fsum(row) for row in t.stage("N", head).astype(np.float64)])
+        assert (np.abs(sums - exact) <= 2**-52 * math.log2(2 * e.n_k) * np.maximum(exact, 1)).all()
         assert (sums[empty[head]] == 0).all()
-        assert (np.abs(sums[~empty] - 1) <= bound).all()
+        if e.scoring.sums_to_one:
+            assert (np.abs(sums[~empty[head]] - 1) <= bound).all()
     assert np.allclose(t.row_sums("mean"), np.mean([t.row_sums(h) for h in range(e.heads)], axis=0), rtol=1e-15)
 
 
@@ -87,20 +91,20 @@ def test_masked_cells_get_nothing(e: Experiment) -> None:
     t = trace(e)
     allowed = reference(e).allowed
     for head in range(e.heads):
-        assert (t.stage("N", head)[~allowed] == 0).all()
-        assert np.isneginf(t.stage("A_masked", head)[~allowed]).all()
-        assert np.array_equal(t.stage("A_masked", head)[allowed], t.stage("A", head)[allowed])
+        shut, open_ = ~allowed[head], allowed[head]
+        assert (t.stage("N", head)[shut] == 0).all()
+        assert np.isneginf(t.stage("A_masked", head)[shut]).all()
+        assert np.array_equal(t.stage("A_masked", head)[open_], t.stage("A", head)[open_])
         assert np.isfinite(t.stage("A", head)).all()
-    assert np.array_equal(t.matrix("A", 0).allowed(slice(0, e.n_q), slice(0, e.n_k)), allowed)
+        assert np.array_equal(t.matrix("A", head).allowed(slice(0, e.n_q), slice(0, e.n_k)), open_)
+    assert np.array_equal(t.matrix("A", "mean").allowed(slice(0, e.n_q), slice(0, e.n_k)), allowed.any(axis=0))
 
 
 @given(experiments(sources=("tokens",)), st.integers(0, 6))
 def test_a_fully_masked_row_is_the_output_bias(e: Experiment, row: int) -> None:
     row %= e.n_q
     painted = Painted((*e.painted.rectangles, Rectangle(row, row + 1, 0, e.n_k, False)))
-    e = Experiment(
-        **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "painted")}, painted=painted
-    )
+    e = replace(e, painted=painted)
     t = trace(e)
     bias = None if e.weights is None else e.weights.b_O
     expected = np.zeros(t.stage("output").shape[1]) if bias is None else rounded(bias.array()[0], e.precision)
@@ -113,7 +117,7 @@ def test_a_fully_masked_row_is_the_output_bias(e: Experiment, row: int) -> None:
 def test_a_cell_has_one_value_whoever_asks(e: Experiment, data: st.DataObject) -> None:
     t = traced(e, 7)
     i, j = data.draw(st.integers(0, e.n_q - 1)), data.draw(st.integers(0, e.n_k - 1))
-    for name in SQUARE:
+    for name in square(e):
         for head in (*range(e.heads), "mean"):
             matrix = t.matrix(name, head)
             whole = matrix.block(slice(0, e.n_q), slice(0, e.n_k))
@@ -138,8 +142,12 @@ def test_the_mean_over_heads(e: Experiment) -> None:
     t = trace(e)
     right = reference(e)
     every = slice(0, e.n_q), slice(0, e.n_k)
-    for name in SQUARE:
+    anywhere = right.allowed.any(axis=0)
+    for name in square(e):
         expected = right.stages[name].mean(axis=0)
+        if name == "A_masked":
+            # a cell that some head may look at shows the mean of the scores, whichever head may
+            expected = np.where(anywhere, right.stages["A"].mean(axis=0), -np.inf)
         largest = np.abs(expected[np.isfinite(expected)]).max(initial=1)
         tolerance = right.tolerance(e, name) + 2 * e.precision.eps * largest
         assert close(t.matrix(name, "mean").block(*every).astype(np.float64), expected, tolerance), name

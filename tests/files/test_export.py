@@ -15,10 +15,13 @@ from attn_gui.files import csv_matrix, csv_reader, experiment_json, export
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, Form, export_folder, export_stage, file_name
 from attn_gui.files.layout import distinct_stages_of, layout
+from attn_gui.model.biases.alibi import ALiBi
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal
+from attn_gui.model.masks import Causal, Combined, MaskRule, Term
 from attn_gui.model.painted import Painted
+from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm.kinds import RMSNorm
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.sources import FromTokens
@@ -56,9 +59,16 @@ def cross(precision: Precision = Precision.FLOAT32) -> Experiment:
     )
 
 
+def with_every_stage(precision: Precision = Precision.FLOAT32) -> Experiment:
+    """:func:`cross` with positions, norm and bias, and values of their own."""
+    scoring = Scoring(softcap=20.0, biases=(ALiBi(),), position=Sinusoidal(), qk_norm=RMSNorm())
+    values = TokenSequence.of(KEYS, np.random.RandomState(1).standard_normal((5, 7)))
+    return replace(cross(precision), values=values, scoring=scoring)
+
+
 @pytest.fixture(params=list(Precision))
 def traced(request: pytest.FixtureRequest) -> Trace:
-    return trace(cross(request.param))
+    return trace(with_every_stage(request.param))
 
 
 def write_all(traced: Trace, stage: str, head: int | None, path: Path, form: Form) -> None:
@@ -108,6 +118,7 @@ def test_labels_of_every_stage() -> None:
     assert (layout(e, "K").row_kind, layout(e, "K").rows, layout(e, "K").columns) == ("key", KEYS, ("k1", "k2", "k3"))
     assert layout(e, "concat").columns[:3] == ("head1_o1", "head1_o2", "head2_o1")
     assert layout(e, "output").columns == tuple(f"o{i}" for i in range(1, 10))
+    e = with_every_stage()
     for stage in STAGES:
         assert trace(e).stage(stage).shape[-2:] == (len(layout(e, stage).rows), len(layout(e, stage).columns))
 
@@ -174,12 +185,18 @@ def test_what_a_folder_holds(traced: Trace, tmp_path: Path) -> None:
     assert differences(experiment_json.read(folder / "experiment.json"), named) == []
     about = json.loads((folder / "export.json").read_bytes())
     assert (about["precision"], about["device"], about["form"]) == (traced.experiment.precision.value, "cpu", "csv")
-    assert about["fully_masked_rows"] == [1]
+    assert about["fully_masked_rows"] == {f"head{h + 1}": [1] for h in range(4)}
     assert about["row_sums"] == {f"head{h + 1}": traced.row_sums(h).tolist() for h in range(4)}
     assert about["row_sums"]["head3"][0] == 0
     assert [entry["file"] for entry in about["files"]] == names
     for entry in about["files"]:
         assert csv_reader.read(folder / entry["file"]).values.shape == (entry["rows"], entry["columns"])
+
+
+def test_rows_that_are_masked_in_some_heads_only() -> None:
+    nothing = Combined((Term(MaskRule(), negated=True, heads=(1,)),))
+    e = Experiment.from_tokens("ab", np.eye(2), heads=2, rule=nothing)
+    assert export.metadata(trace(e), [], "csv")["fully_masked_rows"] == {"head1": [], "head2": [1, 2]}
 
 
 @pytest.mark.parametrize(("form", "names"), [("csv-long", ["N_long.csv", "X_long.csv"]), ("npz", ["N.npz", "X.npz"])])
@@ -213,8 +230,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 def test_which_stages_there_are() -> None:
+    assert stages_of(with_every_stage()) == tuple(STAGES)
     e = cross()
-    assert stages_of(e) == tuple(STAGES)
     assert "scaled" not in distinct_stages_of(e)
     assert {"A_masked", "head_output", "concat"} <= set(distinct_stages_of(e))
     assert "scaled" in distinct_stages_of(replace(e, scoring=Scoring(softcap=5.0)))
@@ -225,7 +242,11 @@ def test_which_stages_there_are() -> None:
     assert layout(given, "output").columns == ("o1", "o2", "o3", "o4")
 
 
-@pytest.mark.parametrize("e", [cross(), Experiment.from_tokens(["a", "b"], np.eye(2))], ids=["cross", "self"])
+@pytest.mark.parametrize(
+    "e",
+    [cross(), with_every_stage(), Experiment.from_tokens(["a", "b"], np.eye(2))],
+    ids=["cross", "every stage", "self"],
+)
 def test_stages_that_are_left_out_are_the_same_as_others(e: Experiment) -> None:
     traced = trace(e)
     others = [traced.stage(stage) for stage in distinct_stages_of(e)]

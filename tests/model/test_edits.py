@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,27 +12,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_gui.model import edits
+from attn_gui.model.biases.additive import Additive
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Padding
+from attn_gui.model.masks import Combined, Imported, MaskRule, Padding
 from attn_gui.model.painted import Painted
+from attn_gui.model.positions.learned import Learned
+from attn_gui.model.reshape import with_sequence
+from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import GivenQKV
 from attn_gui.model.tokens import TokenSequence
+from attn_gui.model.weights import Weights
 from tests.strategies import experiments
 
 NEW = -1  # a token that was not there before
+SIDES: tuple[edits.Side, ...] = ("tokens", "context", "values", "past")
 
 
 def labelled(e: Experiment) -> Experiment:
     """``e`` with every token named after its place, so that it can be recognised."""
-    tokens = replace(e.tokens, tokens=tuple(f"q{i}" for i in range(e.n_q)))
-    context = None if e.context is None else replace(e.context, tokens=tuple(f"k{j}" for j in range(len(e.context))))
-    return replace(e, tokens=tokens, context=context)
+    changes: dict[str, TokenSequence] = {}
+    for letter, side in zip("qkvp", SIDES, strict=True):
+        of: TokenSequence | None = getattr(e, side)
+        if of is not None:
+            changes[side] = replace(of, tokens=tuple(f"{letter}{row}" for row in range(len(of))))
+    if e.values is not None:
+        changes["values"] = replace(
+            e.values, tokens=(changes["context"] if e.variant.is_cross else changes["tokens"]).tokens
+        )
+    return replace(e, **changes)
 
 
-def places(now: TokenSequence, before: TokenSequence) -> list[int]:
+def sides_of(e: Experiment) -> list[edits.Side]:
+    return [side for side in SIDES if getattr(e, side) is not None]
+
+
+def places(now: Sequence[str], before: Sequence[str]) -> list[int]:
     """Where each token of ``now`` was in ``before``, by its name."""
-    return [before.tokens.index(name) if name in before.tokens else NEW for name in now.tokens]
+    return [before.index(name) if name in before else NEW for name in now]
 
 
 def move_about(data: st.DataObject, e: Experiment, side: edits.Side) -> Experiment:
@@ -50,23 +68,28 @@ def move_about(data: st.DataObject, e: Experiment, side: edits.Side) -> Experime
 
 
 def check_followed(before: Experiment, after: Experiment) -> None:
-    """Embeddings, pads, painted cells and given Q, K, V of every token are still its own."""
-    for old, new in ((before.tokens, after.tokens), (before.context, after.context)):
+    """Everything that belongs to a token or to a pair of tokens is still its own."""
+    for side in SIDES:
+        old, new = getattr(before, side), getattr(after, side)
         if old is None or new is None:
             assert old is new
             continue
         assert new.dimensions == old.dimensions
-        for row, was in enumerate(places(new, old)):
-            assert np.array_equal(
-                new.embeddings.array()[row], np.zeros(old.width) if was == NEW else old.embeddings.array()[was]
-            )
+        for row, was in enumerate(places(new.tokens, old.tokens)):
+            expected = np.zeros(old.width) if was == NEW else old.embeddings.array()[was]
+            assert np.array_equal(new.embeddings.array()[row], expected)
             assert new.pad[row] == (was != NEW and old.pad[was])
+            assert new.column("segment")[row] == (0 if was == NEW else old.column("segment")[was])
+        assert new.columns.keys() == old.columns.keys()
         assert not any(column.flags.writeable for column in new.columns.values())
-    from_q, from_k = places(after.tokens, before.tokens), places(after.keys, before.keys)
+    from_q, from_k = places(after.tokens.tokens, before.tokens.tokens), places(after.keys.tokens, before.keys.tokens)
     for i, was_i in enumerate(from_q):
         for j, was_j in enumerate(from_k):
             painted = None if NEW in (was_i, was_j) else before.painted.at(was_i, was_j)
             assert after.painted.at(i, j) == painted
+    from_k = from_k[: len(from_k) - len(before.appended)]
+    check_rule(before.rule, after.rule, from_q, from_k)
+    check_scoring(before.scoring, after.scoring, from_q, from_k)
     if isinstance(before.source, GivenQKV) and isinstance(after.source, GivenQKV):
         for name, of in (("Q", from_q), ("K", from_k), ("V", from_k)):
             old_array, new_array = getattr(before.source, name), getattr(after.source, name)
@@ -77,13 +100,42 @@ def check_followed(before: Experiment, after: Experiment) -> None:
         pytest.fail("the weights have changed")
 
 
+def check_cells(old: np.ndarray, new: np.ndarray, from_q: list[int], from_k: list[int], fresh: Any) -> None:
+    """[.., n_q, n_k]: every cell is still that of its tokens, and new ones are ``fresh``."""
+    assert new.shape == (*old.shape[:-2], len(from_q), len(from_k))
+    for i, was_i in enumerate(from_q):
+        for j, was_j in enumerate(from_k):
+            expected = fresh if NEW in (was_i, was_j) else old[..., was_i, was_j]
+            assert np.all(new[..., i, j] == expected)
+
+
+def check_rule(old: MaskRule, new: MaskRule, from_q: list[int], from_k: list[int]) -> None:
+    if isinstance(old, Combined) and isinstance(new, Combined):
+        for was, now in zip(old.terms, new.terms, strict=True):
+            assert (was.join, was.negated, was.heads) == (now.join, now.negated, now.heads)
+            check_rule(was.rule, now.rule, from_q, from_k)
+    elif isinstance(old, Imported) and isinstance(new, Imported):
+        check_cells(old.cells, new.cells, from_q, from_k, True)
+    else:
+        assert new == old
+
+
+def check_scoring(old: Scoring, new: Scoring, from_q: list[int], from_k: list[int]) -> None:
+    for was, now in zip(old.biases, new.biases, strict=True):
+        if isinstance(was, Additive) and isinstance(now, Additive):
+            check_cells(was.cells, now.cells, from_q, from_k, 0)
+        else:
+            assert now is was
+    assert replace(new, biases=()) == replace(old, biases=())
+
+
 @given(experiments(), st.data())
 def test_what_belongs_to_a_token_follows_it(e: Experiment, data: st.DataObject) -> None:
     e = labelled(e)
-    sides: list[edits.Side] = ["tokens"] if e.context is None else ["tokens", "context"]
-    after = move_about(data, e, data.draw(st.sampled_from(sides)))
+    after = move_about(data, e, data.draw(st.sampled_from(sides_of(e))))
     check_followed(e, after)
-    assert (after.variant, after.heads, after.rule, after.scoring) == (e.variant, e.heads, e.rule, e.scoring)
+    assert (after.variant, after.heads, after.appended) == (e.variant, e.heads, e.appended)
+    assert after.values is None or after.values.tokens == after.present_keys.tokens
 
 
 @given(experiments(), st.data())
@@ -97,6 +149,33 @@ def test_the_context_of_a_self_attention_is_kept_apart(e: Experiment, data: st.D
         assert after.tokens is e.tokens
 
 
+def test_learned_positions_reach_over_the_cache_but_not_to_whatever_is_typed() -> None:
+    e = Experiment.from_tokens("ab", np.eye(2), scoring=Scoring(position=Learned(np.ones((2, 2)))))
+    scoring = Scoring(position=Learned(np.ones((3, 2))))
+    cached = replace(e, past=TokenSequence.of("p", np.ones((1, 2))), scoring=scoring)
+    position = edits.insert_tokens(cached, "past", 1, ["x"]).scoring.position
+    assert isinstance(position, Learned)
+    assert position.table.tolist() == [[1, 1], [1, 1], [1, 1], [0, 0]]
+    with pytest.raises(ExperimentError, match="position learned table: expected a row for position 7, received 2 rows"):
+        edits.set_column(e, "tokens", "position", [1], 7)
+
+
+def test_values_of_their_own_and_the_tokens_change_together() -> None:
+    cells = np.arange(4.0).reshape(2, 2)
+    apart = TokenSequence.of("ab", [[5.0], [6.0]])
+    W = Weights.of(np.eye(2), np.eye(2), np.ones((1, 1)))
+    e = Experiment.from_tokens("ab", np.eye(2), W, values=apart, scoring=Scoring(biases=(Additive(cells),)))
+    for side in ("tokens", "values"):
+        after = edits.insert_tokens(e, side, 1, ["x"])
+        assert after.values is not None
+        assert after.tokens.tokens == after.values.tokens == ("a", "x", "b")
+        assert after.tokens.embeddings.array().tolist() == [[1, 0], [0, 0], [0, 1]]
+        assert after.values.embeddings.array().tolist() == [[5], [0], [6]]
+        bias = after.scoring.biases[0]
+        assert isinstance(bias, Additive)
+        assert bias.cells.tolist() == [[0, 0, 1], [0, 0, 0], [2, 0, 3]]
+
+
 @given(experiments(sources=("tokens",)), st.data())
 def test_cells_of_the_tables(e: Experiment, data: st.DataObject) -> None:
     i, x = data.draw(st.integers(0, e.n_q - 1)), data.draw(st.integers(0, e.d_model - 1))
@@ -106,13 +185,6 @@ def test_cells_of_the_tables(e: Experiment, data: st.DataObject) -> None:
     expected[i, x] = 7.5
     assert np.array_equal(after.tokens.embeddings.array(), expected)
     assert after.source is e.source
-    assert e.weights is not None
-    for name, table in e.weights.items():
-        after = edits.set_weight_cells(e, name, [0], [table.width - 1], [2.5])
-        assert after.weights is not None
-        changed = {n for n, t in after.weights.items() if t is not e.weights.get(n)}
-        assert changed == {name}
-        assert after.tokens is e.tokens
 
 
 def test_a_block_of_cells() -> None:
@@ -152,8 +224,19 @@ def test_tokens_can_be_inserted_where_q_k_and_v_were_given() -> None:
     assert after.source.Q[0].tolist() == [[1, 1, 1], [0, 0, 0], [1, 1, 1]]
 
 
+def test_a_learned_table_of_positions_grows_with_the_tokens() -> None:
+    table = np.array([[1.0, 2], [3, 4]])
+    e = Experiment.from_tokens("ab", np.eye(2), scoring=Scoring(position=Learned(table)))
+    grown = edits.insert_tokens(e, "tokens", 0, ["x", "y"])
+    assert isinstance(grown.scoring.position, Learned)
+    assert grown.scoring.position.table.tolist() == [[1, 2], [3, 4], [0, 0], [0, 0]]
+    assert edits.delete_tokens(grown, "tokens", [0]).scoring.position is grown.scoring.position
+    longer = with_sequence(e, "tokens", TokenSequence.of("abc", np.zeros((3, 2))))
+    assert isinstance(longer.scoring.position, Learned)
+    assert longer.scoring.position.table.tolist() == [[1, 2], [3, 4], [0, 0]]
+
+
 E = Experiment.from_tokens(["is", "to"], np.eye(2), painted=Painted())
-GIVEN = Experiment.from_qkv(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)))
 
 
 @pytest.mark.parametrize(
@@ -166,19 +249,6 @@ GIVEN = Experiment.from_qkv(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)))
             "a finite number",
             "-inf",
         ),
-        (lambda: edits.set_weight_cells(E, "W_K", 1, 0, np.inf), "W_K row 2, column 1", "a finite number", "inf"),
-        (
-            lambda: edits.set_weight_cells(E, "W_O", 0, 0, 1),
-            "W_O",
-            "a matrix or bias of this experiment",
-            "none by that name",
-        ),
-        (
-            lambda: edits.set_weight_cells(GIVEN, "W_Q", 0, 0, 1),
-            "W_Q",
-            "a matrix or bias of this experiment",
-            "none by that name",
-        ),
         (lambda: edits.rename_tokens(E, "tokens", [1], [""]), "token 2", "a name of at least one character", "''"),
         (
             lambda: edits.delete_tokens(E, "tokens", [1, 0]),
@@ -186,7 +256,8 @@ GIVEN = Experiment.from_qkv(np.ones((2, 3)), np.ones((2, 3)), np.ones((2, 3)))
             "at least 1 token to be left",
             "all of them deleted",
         ),
-        (lambda: edits.set_cells(E, "context", 0, 0, 1), "context", "a cross-attention's context table", "none"),
+        (lambda: edits.set_cells(E, "context", 0, 0, 1), "context", "a token table of that name", "none"),
+        (lambda: edits.set_cells(E, "past", 0, 0, 1), "past", "a token table of that name", "none"),
         (lambda: edits.insert_tokens(E, "tokens", 0, ["x"], [[1, 2, 3]]), "rows", "shape (count, 2)", "shape (1, 3)"),
         (
             lambda: edits.insert_tokens(E, "tokens", 0, ["x"], [[1, 2], [3, 4]]),

@@ -10,14 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.errors import ExperimentError, TooLarge, readable_bytes
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal
+from attn_gui.model.masks import Causal, Imported
 from attn_gui.model.painted import Painted
+from attn_gui.model.positions.learned import Learned
+from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
-from attn_gui.model.sources import FromTokens, GivenQKV
+from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
@@ -37,6 +42,10 @@ def single(weights: Weights = PLAIN, tokens: TokenSequence = TWO, **fields: Any)
 
 def multi(weights: Weights = MULTI, heads: int = 2, kv_heads: int = 2, **fields: Any) -> Experiment:
     return Experiment(TWO, FromTokens(weights), Variant.MULTI_HEAD_SELF, heads, kv_heads, **fields)
+
+
+def appended(key_width: int, value_width: int) -> AppendedKey:
+    return AppendedKey("end", Table.of(np.ones((1, key_width))), Table.of(np.ones((1, value_width))))
 
 
 def given_qkv(*shapes: tuple[int, ...], **fields: Any) -> Experiment:
@@ -101,6 +110,65 @@ def given_qkv(*shapes: tuple[int, ...], **fields: Any) -> Experiment:
             "2 or 3 axes ([heads,] tokens, size)",
             "shape (1, 1, 2, 2)",
         ),
+        (lambda: single(past=TokenSequence.of("p", np.ones((1, 3)))), "past", "embeddings of 2 numbers", "3"),
+        (lambda: single(values=TokenSequence.of("abc", np.ones((3, 2)))), "values", "a row for each of 2 keys", "3"),
+        (
+            lambda: single(values=TWO, past=TokenSequence.of("p", np.ones((1, 2)))),
+            "past",
+            "none where values have embeddings of their own",
+            "1 tokens",
+        ),
+        (lambda: single(values=TokenSequence.of("ab", np.ones((2, 3)))), "W_V", "3 rows", "shape (2, 2)"),
+        (lambda: multi(appended=(appended(4, 2),)), "K of end", "shape (1, 2)", "(1, 4)"),
+        (lambda: multi(appended=(appended(2, 2), appended(2, 1))), "V of end", "shape (1, 2)", "(1, 1)"),
+        (lambda: multi(scoring=Scoring(sinks=(1.0,))), "sinks", "one for each of 2 heads", "1"),
+        (
+            lambda: given_qkv((1, 2, 2), (1, 2, 2), (1, 2, 2), scoring=Scoring(position=Sinusoidal())),
+            "position",
+            "none where Q, K and V were given",
+            "Sinusoidal",
+        ),
+        (
+            lambda: single(scoring=Scoring(position=Learned(np.ones((1, 2))))),
+            "position learned table",
+            "a row for position 1",
+            "1 rows",
+        ),
+        (
+            lambda: single(
+                scoring=Scoring(position=Learned(np.ones((2, 2)))),
+                variant=Variant.CROSS,
+                context=TokenSequence.of("xyz", np.ones((3, 2))),
+            ),
+            "position learned table",
+            "a row for position 2",
+            "2 rows",
+        ),
+        (
+            lambda: multi(scoring=Scoring(rotary=Frequencies())),
+            "rotary frequencies width",
+            "an even number of the 1 dimensions of a head",
+            "1",
+        ),
+        (
+            lambda: multi(scoring=Scoring(qk_norm=RMSNorm(gain_q=np.ones(2)))),
+            "qk_norm rms gain_q",
+            "shape (1,)",
+            "(2,)",
+        ),
+        (
+            lambda: single(rule=Imported(np.ones((2, 3), bool))),
+            "mask imported cells",
+            "shape (2, 2) or (1, 2, 2)",
+            "(2, 3)",
+        ),
+        (
+            lambda: multi(scoring=Scoring(biases=(RelativeBuckets(np.ones((8, 3))),))),
+            "bias relative_buckets table",
+            "2 columns, one a head",
+            "3",
+        ),
+        (lambda: Experiment.from_qkv(EYE, EYE, EYE, past=2), "past", "fewer than the 2 keys", "2"),
         (lambda: Experiment.from_tokens("ab", EYE, heads=3), "heads", "a divisor of d_model 2", "3"),
         (lambda: Experiment.from_tokens("ab", EYE, heads=0), "heads", "a divisor of d_model 2", "0"),
     ],
@@ -125,10 +193,20 @@ def test_an_experiment_is_a_value() -> None:
 
 @given(experiments())
 def test_sizes_and_mask_are_read_off_the_parts(e: Experiment) -> None:
-    assert e.n_q == len(e.tokens)
-    assert e.n_k == len(e.context if e.variant.is_cross and e.context is not None else e.tokens)
-    assert e.scale == pytest.approx(e.d_k**-0.5 if e.scoring.scale is None else e.scoring.scale, rel=1e-15)
-    assert np.array_equal(e.allowed(slice(0, e.n_q), slice(0, e.n_k)), allowed_cells(e))
+    present = e.context if e.variant.is_cross and e.context is not None else e.tokens
+    past = [] if e.past is None else [e.past]
+    assert (e.n_q, e.offset) == (len(e.tokens), sum(map(len, past)))
+    assert e.n_k == e.offset + len(present) + len(e.appended) == len(e.keys)
+    names = [*(token for table in [*past, present] for token in table.tokens), *(key.name for key in e.appended)]
+    assert list(e.keys.tokens) == names
+    scale = e.d_k**-0.5 if e.scoring.scale is None else e.scoring.scale
+    assert e.scale == pytest.approx(scale / e.scoring.temperature, rel=1e-15)
+    every = slice(0, e.n_q), slice(0, e.n_k)
+    for head, expected in enumerate(allowed_cells(e)):
+        assert np.array_equal(e.allowed(*every, head), expected)
+        assert np.array_equal(
+            e.allowed(slice(e.n_q // 2, e.n_q), slice(e.n_k // 2, e.n_k), head), expected[e.n_q // 2 :, e.n_k // 2 :]
+        )
     assert all(not array.flags.writeable for array in e.arrays())
 
 
@@ -242,3 +320,29 @@ def test_a_title_nobody_reads_is_refused() -> None:
     e = Experiment.from_tokens("ab", EYE)
     with pytest.raises(ExperimentError, match="name: expected at most 10,000 characters, received 10,001"):
         NamedExperiment("x" * 10_001, e)
+
+
+def test_positions_go_on_after_the_cache_unless_they_are_given() -> None:
+    past = TokenSequence.of("pq", np.ones((2, 2)))
+    e = single(past=past)
+    assert (e.query_positions.tolist(), e.key_positions.tolist(), e.last_position) == ([2, 3], [0, 1, 2, 3], 3)
+    given_places = replace(e, tokens=TWO.with_column("position", [7, 1]))
+    assert given_places.query_positions.tolist() == [7, 1]
+    assert (given_places.key_positions.tolist(), given_places.last_position) == ([0, 1, 7, 1], 7)
+    keyed = single(appended=(appended(2, 2),))
+    assert keyed.key_positions.tolist() == [0, 1], "what is appended stands nowhere"
+
+
+def test_a_cache_may_come_with_given_q_k_and_v() -> None:
+    e = Experiment.from_qkv(np.ones((2, 3)), np.ones((5, 3)), np.ones((5, 3)), past=3)
+    assert (e.variant, e.n_q, e.n_k, e.offset) == (Variant.SELF, 2, 5, 3)
+    assert e.keys.tokens == ("past1", "past2", "past3", "t1", "t2")
+    cross = Experiment.from_qkv(np.ones((1, 3)), np.ones((5, 3)), np.ones((5, 3)), past=2)
+    assert (cross.variant, cross.keys.tokens) == (Variant.CROSS, ("past1", "past2", "k1", "k2", "k3"))
+
+
+def test_every_query_may_attend_to_what_is_appended() -> None:
+    e = single(rule=Imported(np.zeros((2, 2), bool)), appended=(appended(2, 2),))
+    assert e.allowed(slice(0, 2), slice(0, 3)).tolist() == [[False, False, True]] * 2
+    forbidden = replace(e, painted=Painted().with_cells([(1, 2)], False))
+    assert forbidden.allowed(slice(0, 2), slice(0, 3)).tolist() == [[False, False, True], [False] * 3]

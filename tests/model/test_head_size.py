@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,11 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.head_size import with_head_size
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import AppendedKey
+from attn_gui.model.table import Table
 from attn_gui.model.weights import Weights
 
 
@@ -96,3 +103,27 @@ def test_given_q_k_v_have_no_matrices_to_change() -> None:
     given_qkv = Experiment.from_qkv(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 2)))
     with pytest.raises(ExperimentError, match="given Q, K and V"):
         with_head_size(given_qkv, d_k=3)
+
+
+def test_appended_keys_and_gains_follow() -> None:
+    key = AppendedKey("bias", Table.of([[1.0, 2, 3, 4, 5, 6]]), Table.of([[1.0, 2, 3, 4]]))
+    norm = RMSNorm(gain_q=np.array([2.0, 3, 4]))
+    before = replace(experiment(4, 2, 3, 2, True), appended=(key,), scoring=Scoring(qk_norm=norm))
+    after = with_head_size(before, 4, 1)
+    assert after.appended[0].K.array().tolist() == [[1, 2, 3, 0, 4, 5, 6, 0]]
+    assert after.appended[0].V.array().tolist() == [[1, 3]]
+    grown = after.scoring.qk_norm
+    assert grown is not None
+    assert grown.gain_q is not None
+    assert (grown.gain_q.tolist(), grown.gain_k) == ([2, 3, 4, 1], None)
+    shrunk = with_head_size(before, 2).scoring.qk_norm
+    assert shrunk is not None
+    assert shrunk.gain_q is not None
+    assert shrunk.gain_q.tolist() == [2, 3]
+
+
+def test_heads_that_rotary_positions_cannot_turn_are_refused_in_words() -> None:
+    before = replace(experiment(1, 1, 4, 2, False), scoring=Scoring(rotary=Frequencies()))
+    assert with_head_size(before, 6).d_k == 6
+    with pytest.raises(ExperimentError, match="an even number of the 3 dimensions of a head"):
+        with_head_size(before, 3)

@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from attn_gui.compute.trace import trace
 from attn_gui.model import edits, reshape
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Combined, Imported
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.sources import FromTokens
+from attn_gui.model.tables import with_table_cells
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 from tests.strategies import experiments
+
+SIDES: tuple[edits.Side, ...] = ("tokens", "context", "values", "past")
 
 
 def other_sequence(data: st.DataObject) -> TokenSequence:
@@ -31,7 +35,8 @@ def switch(data: st.DataObject, e: Experiment) -> tuple[str, Experiment]:
     """One random change of shape that the choices on offer allow."""
     kinds = ["variant", "heads", "biases", "dimensions", "sequence", "insert", "delete"]
     kind = data.draw(st.sampled_from(kinds))
-    side: edits.Side = data.draw(st.sampled_from(["tokens", "context"] if e.context is not None else ["tokens"]))
+    there: list[edits.Side] = [side for side in SIDES if getattr(e, side) is not None]
+    side = data.draw(st.sampled_from(there))
     if kind == "variant":
         return kind, reshape.with_variant(e, data.draw(st.sampled_from(Variant)))
     if kind == "heads":
@@ -52,6 +57,21 @@ def switch(data: st.DataObject, e: Experiment) -> tuple[str, Experiment]:
     return "nothing", e
 
 
+def check_kept(before: Experiment, after: Experiment, kind: str) -> None:
+    """Of mask and scoring, what cannot fail to fit is there; with no change of shape everything."""
+    old, new = before.scoring, after.scoring
+    for name in ("scale", "softcap", "temperature", "normaliser"):
+        assert getattr(new, name) == getattr(old, name), name
+    assert (new.sinks is None) == (old.sinks is None)
+    assert sum(bias.kind == "alibi" for bias in new.biases) == sum(bias.kind == "alibi" for bias in old.biases)
+    if not isinstance(before.rule, Combined | Imported):
+        assert after.rule == before.rule
+    if kind == "biases":
+        assert (new, after.rule, after.appended, after.past) == (old, before.rule, before.appended, before.past)
+    if kind == "insert" and before.past is not None:
+        assert after.past is not None
+
+
 @given(experiments(sources=("tokens",)), st.data())
 @settings(max_examples=100)
 def test_any_order_of_switches_gives_something_that_can_be_computed(e: Experiment, data: st.DataObject) -> None:
@@ -59,7 +79,8 @@ def test_any_order_of_switches_gives_something_that_can_be_computed(e: Experimen
         before = e
         kind, e = switch(data, e)
         assert isinstance(e.source, FromTokens)
-        assert (e.rule, e.scoring, e.precision) == (before.rule, before.scoring, before.precision)
+        assert e.precision is before.precision
+        check_kept(before, e, kind)
         if kind in ("variant", "heads", "biases"):
             assert e.tokens is before.tokens
             assert before.context is None or e.context is before.context
@@ -74,12 +95,13 @@ def test_variants_of_given_q_k_and_v(e: Experiment, data: st.DataObject) -> None
         before = e
         variant = data.draw(st.sampled_from(Variant))
         too_many_heads = e.heads > 1 and not variant.is_multi_head
-        if too_many_heads or (e.n_q != e.n_k and not variant.is_cross):
+        if too_many_heads or (e.n_q != len(e.present_keys) and not variant.is_cross):
             with pytest.raises(ExperimentError):
                 reshape.with_variant(e, variant)
             continue
         e = reshape.with_variant(e, variant)
         assert e.source is before.source
+        assert e.past is before.past
         e = edits.insert_tokens(e, "tokens", 0, ["new"])
     assert trace(e).stage("N").shape == (e.heads, e.n_q, e.n_k)
 
@@ -246,6 +268,8 @@ def test_head_counts_that_do_not_fit_are_refused(heads: int, reason: str) -> Non
 
 @given(experiments(sources=("tokens",)), st.data())
 def test_scores_do_not_change_with_the_order_of_dimensions(e: Experiment, data: st.DataObject) -> None:
+    # a position on the inputs has dimensions of its own, which stay where they are
+    assume(e.scoring.position.kind == "none")
     order = data.draw(st.permutations(range(e.d_model)))
     before = Experiment(
         **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "precision")},
@@ -255,6 +279,25 @@ def test_scores_do_not_change_with_the_order_of_dimensions(e: Experiment, data: 
     assert after.d_model == e.d_model + 1
     assert [after.tokens.dimensions[k] for k in range(e.d_model)] == [e.tokens.dimensions[k] for k in order]
     np.testing.assert_allclose(trace(after).stage("raw"), trace(before).stage("raw"), atol=1e-12)
+    np.testing.assert_allclose(trace(after).stage("output"), trace(before).stage("output"), atol=1e-12)
+
+
+@given(experiments(sources=("tokens",)), st.data())
+def test_the_dimensions_of_every_table_can_be_rearranged_with_what_reads_them(
+    e: Experiment, data: st.DataObject
+) -> None:
+    """A new dimension of zeros changes nothing, in whichever table; the cache goes with the present keys."""
+    assume(e.scoring.position.kind == "none")
+    side = data.draw(st.sampled_from([s for s in ("tokens", "context", "values", "past") if getattr(e, s) is not None]))
+    before = Experiment(
+        **{f: getattr(e, f) for f in e.__dataclass_fields__ if f not in ("revision", "precision")},
+        precision=Precision.FLOAT64,
+    )
+    width = getattr(e, side).width
+    after = reshape.rearrange_dimensions(before, side, [None, *reversed(range(width))])
+    assert getattr(after, side).width == width + 1
+    if e.past is not None:
+        assert after.past is not None and after.past.width == after.present_keys.width
     np.testing.assert_allclose(trace(after).stage("output"), trace(before).stage("output"), atol=1e-12)
 
 
@@ -271,7 +314,7 @@ def test_biases_come_as_zeros_and_keep_what_was_there() -> None:
     e = karina()
     with_zeros = reshape.with_biases(e, True)
     assert np.array_equal(trace(with_zeros).stage("output"), trace(e).stage("output"))
-    edited = edits.set_weight_cells(with_zeros, "b_Q", 0, 1, 2.0)
+    edited = with_table_cells(with_zeros, "b_Q", 0, 1, 2.0)
     assert weights_of(reshape.with_biases(edited, True)).b_Q is weights_of(edited).b_Q
     assert not weights_of(reshape.with_biases(edited, False)).has_biases
     multi = reshape.with_variant(edited, Variant.MULTI_HEAD_SELF)
@@ -308,7 +351,7 @@ GIVEN = Experiment.from_qkv(np.ones((2, 2, 3)), np.ones((2, 2, 3)), np.ones((2, 
         ),
         (
             lambda: reshape.rearrange_dimensions(karina(), "context", [0]),
-            "context: expected a cross-attention's context table",
+            "context: expected a token table of that name",
         ),
     ],
 )

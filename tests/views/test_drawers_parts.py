@@ -106,6 +106,17 @@ def test_tab_reaches_the_one_that_is_down(segments: Segments) -> None:
     assert reached == ["b"]
 
 
+def test_none_may_be_down_and_tab_then_reaches_the_first(segments: Segments) -> None:
+    segments.show_value(segments.values[1])
+    segments.show_value("")
+    assert segments.value == ""
+    policies = [segments.button(value).focusPolicy() for value in segments.values]
+    assert policies == [Qt.FocusPolicy.TabFocus, *[Qt.FocusPolicy.NoFocus] * (len(policies) - 1)]
+    segments.show_value("")
+    segments.show_value(segments.values[1])
+    assert segments.button(segments.values[0]).focusPolicy() == Qt.FocusPolicy.NoFocus
+
+
 def test_other_choices_take_the_place_of_the_old(segments: Segments) -> None:
     segments.offer([("x", "Xylophone"), ("y", "Yeast")])
     assert segments.values == ["x", "y"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,16 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from attn_gui.model.biases.additive import Additive
+from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.initialise import initial_weights
+from attn_gui.model.positions.learned import Learned
+from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import AppendedKey, GivenQKV
+from attn_gui.model.starting import started
+from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.weights import Weights
 from attn_gui.views.cell_ranges import CellRange
@@ -328,13 +337,20 @@ def test_after_an_edit_a_size_starts_from_what_was_edited(
     assert weights(context).W_V.array().tolist() == [[1, 0, 8, 0], [0, 1, 0, 0]]
 
 
-def test_without_weights_the_drawer_says_why(drawer: WeightsDrawer, context: Context) -> None:
+def test_without_weights_q_k_and_v_are_there_to_edit(drawer: WeightsDrawer, context: Context, qtbot: QtBot) -> None:
     open_experiment(context, given())
-    assert drawer.empty.isVisible()
-    assert not drawer.table.isVisible()
-    assert "Q, K and V were given" in drawer.empty.accessibleDescription()
+    assert drawer.matrix.values == ["Q", "K", "V"]
+    assert not drawer.controls.biases.isVisible()
+    assert not drawer.controls.seed.isVisible()
+    assert headers(drawer, Qt.Orientation.Vertical) == ["t1", "t2", "t3"]
+    drawer.matrix.button("V").click()
+    type_in(drawer, qtbot, 2, 1, "7")
+    source = context.document.experiment.source
+    assert isinstance(source, GivenQKV)
+    assert source.V[0, 2, 1] == 7
     open_experiment(context, several_heads())
-    assert drawer.table.isVisible()
+    assert drawer.matrix.values[0] == "W_Q"
+    assert drawer.controls.biases.isVisible()
 
 
 def test_every_cell_is_read_out_by_what_it_is(drawer: WeightsDrawer, context: Context) -> None:
@@ -460,3 +476,157 @@ def test_a_weight_that_is_no_finite_number_is_shown_without_a_tint(
     assert tints[1][0] is None
     assert (tints[0][0] is not None) == (rest != 0)
     assert drawer.model.data(drawer.model.index(1, 0)) != ""
+
+
+def furnished() -> Experiment:
+    """Four heads with a table of each kind."""
+    e = several_heads()
+    random = np.random.RandomState(1)
+    scoring = Scoring(
+        biases=(started(RelativeBuckets, e), Additive(random.rand(4, 5, 5))),
+        position=started(Learned, e),
+        qk_norm=RMSNorm(),
+        sinks=(0.0, 0.5, 1.0, 1.5),
+    )
+    key = AppendedKey("bias", Table.of(np.ones((1, 12))), Table.of(np.ones((1, 12))))
+    return replace(e, scoring=scoring, appended=(key,))
+
+
+def choose(drawer: WeightsDrawer, title: str) -> None:
+    """Choose a further table, as a person does."""
+    index = drawer.further.findText(title)
+    assert index >= 0, title
+    drawer.further.setCurrentIndex(index)
+    drawer.further.activated.emit(index)
+
+
+def test_further_tables_are_offered_where_there_are_any(drawer: WeightsDrawer, context: Context) -> None:
+    assert not drawer.further.isVisible()
+    open_experiment(context, furnished())
+    assert drawer.further.isVisible()
+    offered = [drawer.further.itemText(k) for k in range(drawer.further.count())]
+    assert offered == ["T5 table", "Additive bias", "Position table", "Sinks", "Appended keys", "Appended values"]
+    assert drawer.further.currentText() == ""
+    choose(drawer, "Sinks")
+    assert drawer.matrix.value == ""
+    assert drawer.table.accessibleName() == "Sinks"
+    assert shown(drawer).tolist() == [[0, 0.5, 1, 1.5]]
+    assert headers(drawer, Qt.Orientation.Horizontal) == ["head 1", "head 2", "head 3", "head 4"]
+    drawer.matrix.button("W_V").click()
+    assert drawer.further.currentText() == ""
+    assert drawer.table.accessibleName() == "W_V"
+
+
+def test_the_matrices_are_reached_by_tab_while_a_further_table_is_shown(
+    drawer: WeightsDrawer, context: Context
+) -> None:
+    open_experiment(context, furnished())
+    choose(drawer, "Sinks")
+    assert drawer.matrix.button("W_Q").focusPolicy() == Qt.FocusPolicy.TabFocus
+    drawer.matrix.button("W_K").click()
+    assert drawer.matrix.button("W_Q").focusPolicy() == Qt.FocusPolicy.NoFocus
+
+
+def test_a_further_table_is_typed_in_refused_and_undone_as_a_matrix_is(
+    drawer: WeightsDrawer, context: Context, qtbot: QtBot
+) -> None:
+    before = furnished()
+    open_experiment(context, before)
+    choose(drawer, "T5 table")
+    assert headers(drawer, Qt.Orientation.Vertical)[8] == "8 to 11 before"
+    assert drawer.told.text() == "Added to the scores, one row a range of distances  ·  32 × 4"
+    type_in(drawer, qtbot, 8, 1, "2.5")
+    bias = context.document.experiment.scoring.biases[0]
+    assert isinstance(bias, RelativeBuckets)
+    assert bias.table[8, 1] == 2.5
+    assert context.document.undo_stack.undoText() == "Edit cell in T5 table"
+    editor = type_in(drawer, qtbot, 0, 0, "wide")
+    assert editor is not None
+    assert drawer.table.reason.text() == "'wide' is not a number"
+    editor.setText("1")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    for _ in range(2):
+        context.document.undo_stack.undo()
+    assert context.document.experiment.scoring.biases == before.scoring.biases
+    value = drawer.model.index(8, 1).data(Role.AccessibleTextRole)
+    assert value.startswith("T5 table, 8 to 11 before, head 2, ")
+
+
+def test_a_block_is_pasted_into_one_heads_bias(drawer: WeightsDrawer, context: Context) -> None:
+    open_experiment(context, furnished())
+    context.selection.set_head(2)
+    choose(drawer, "Additive bias")
+    assert headers(drawer, Qt.Orientation.Vertical) == ["t0", "t1", "t2", "t3", "t4"]
+    drawer.table.select_block(CellRange(1, 1, 1, 1))
+    QGuiApplication.clipboard().setText("1\t2\n3\t4")
+    drawer.table.blocks.paste()
+    bias = context.document.experiment.scoring.biases[1]
+    assert isinstance(bias, Additive)
+    assert bias.cells[2, 1:3, 1:3].tolist() == [[1, 2], [3, 4]]
+    drawer.extent.button("whole").click()
+    assert drawer.model.rowCount() == 20
+    assert headers(drawer, Qt.Orientation.Vertical)[11] == "3·t1"
+    assert list(drawer.model.part.boundaries()) == [5, 10, 15]  # type: ignore[union-attr]
+
+
+def test_a_table_that_heads_share_is_shown_whole_and_says_so(drawer: WeightsDrawer, context: Context) -> None:
+    open_experiment(context, furnished())
+    context.selection.set_head(1)
+    choose(drawer, "Position table")
+    assert drawer.extent.value == "whole"
+    assert not drawer.extent.button("head").isEnabled()
+    assert drawer.extent.button("head").toolTip() == "Position table is one for all heads"
+    drawer.matrix.button("W_Q").click()
+    assert drawer.extent.value == "head"
+
+
+def test_a_table_that_goes_gives_way_and_comes_back_by_undo(drawer: WeightsDrawer, context: Context) -> None:
+    open_experiment(context, furnished())
+    choose(drawer, "Sinks")
+    e = context.document.experiment
+    context.document.apply("Sinks: off", replace(e, scoring=replace(e.scoring, sinks=None)))
+    assert drawer.matrix.value == "W_Q"
+    context.document.undo_stack.undo()
+    assert drawer.table.accessibleName() == "Sinks"
+
+
+def test_gains_are_offered_with_a_norm_and_come_as_ones(drawer: WeightsDrawer, context: Context) -> None:
+    assert not drawer.controls.gains.isVisible()
+    open_experiment(context, furnished())
+    assert drawer.controls.gains.isVisible()
+    drawer.controls.gains.click()
+    choose(drawer, "Gain of keys")
+    assert shown(drawer).tolist() == [[1, 1, 1]]
+    assert headers(drawer, Qt.Orientation.Horizontal) == ["k1", "k2", "k3"]
+    drawer.controls.gains.click()
+    assert drawer.further.findText("Gain of keys") < 0
+    context.document.undo_stack.undo()
+    assert drawer.controls.gains.isChecked()
+
+
+def test_new_weights_fit_values_of_a_width_of_their_own(drawer: WeightsDrawer, context: Context) -> None:
+    values = TokenSequence.of("ab", np.ones((2, 3)))
+    weights = Weights.of(np.eye(2), np.eye(2), np.ones((3, 2)))
+    open_experiment(context, Experiment.from_tokens("ab", np.eye(2), weights, values=values))
+    drawer.controls.renew.click()
+    assert context.document.undo_stack.count() == 1
+    drawer.matrix.button("W_V").click()
+    assert headers(drawer, Qt.Orientation.Vertical) == ["x1", "x2", "x3"]
+
+
+def test_names_that_are_long_or_look_like_markup(drawer: WeightsDrawer, context: Context) -> None:
+    name = "<b>bias</b>\n" * 20
+    e = several_heads()
+    key = AppendedKey(name, Table.of(np.ones((1, 12))), Table.of(np.ones((1, 12))))
+    open_experiment(context, replace(e, appended=(key,)))
+    choose(drawer, "Appended keys")
+    assert drawer.table.verticalHeader().width() <= 168
+    assert drawer.model.headerData(0, Qt.Orientation.Vertical) == name.replace("\n", "↵")
+    assert "&lt;b&gt;" in drawer.model.headerData(0, Qt.Orientation.Vertical, Role.ToolTipRole)
+
+
+@pytest.mark.parametrize("name", ["bias 1 table", "bias 2 cells", "sinks", "appended V"])
+def test_the_model_is_a_sound_one_for_further_tables(context: Context, qtmodeltester: ModelTester, name: str) -> None:
+    model = WeightsModel(context)
+    model.show_part(WeightsPart(furnished(), name, 1))
+    qtmodeltester.check(model)

@@ -163,7 +163,7 @@ def test_a_stroke_beyond_the_edge_stays_within(qtbot: QtBot, context: Context, p
 def test_a_stroke_on_a_cell_that_the_document_has_no_more_does_nothing(context: Context, pair: Pair) -> None:
     small = random_experiment(3)
     context.document.apply("fewer", small)
-    stroke = Stroke(context.document, 6, 6)
+    stroke = Stroke(context.document, 6, 6, 0)
     stroke.move_to(1, 1)
     assert context.document.experiment is small
 

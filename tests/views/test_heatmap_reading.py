@@ -245,12 +245,12 @@ def test_a_fully_masked_row_is_flagged_by_sign_and_word(context: Context, pair: 
     [(1.0, False, "1"), (0.99999994, False, "1"), (0.9961, False, "0.9961"), (1.09, True, "⚠ off: 1.0900")],
 )
 def test_a_sum_is_written_as_it_is(value: float, off: bool, expected: str) -> None:
-    sums = RowSums(0, np.array([value]), np.array([False]), np.array([off]))
+    sums = RowSums(0, np.array([value]), np.array([False]), True, np.array([off]))
     assert sum_text(sums, 0, 4) == expected
 
 
 def test_a_sum_that_is_off_by_less_than_the_decimals_show_is_written_out() -> None:
-    sums = RowSums(0, np.array([1.000004]), np.array([False]), np.array([True]))
+    sums = RowSums(0, np.array([1.000004]), np.array([False]), True, np.array([True]))
     assert sum_text(sums, 0, 4) == "⚠ off: 1.000004"
 
 

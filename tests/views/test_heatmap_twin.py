@@ -294,11 +294,11 @@ def test_another_example_does_not_flash(context: Context, pair: Pair) -> None:
 
 
 def test_the_formula_is_that_of_the_scoring(context: Context, pair: Pair) -> None:
-    assert pair.A.formula.text() == "A = QKᵀ/√d_k"
+    assert pair.A.formula.text() == "A = QKᵀ/√d_k, masked"
     e = context.document.experiment
     context.document.apply("scale", replace(e, scoring=replace(e.scoring, scale=0.25, softcap=5.0)))
     pair.settle()
-    assert pair.A.formula.text() == "A = 5·tanh(0.25·QKᵀ / 5)"
+    assert pair.A.formula.text() == "A = 5·tanh(0.25·QKᵀ / 5), masked"
     assert pair.N.formula.text() == "N = softmax(A)"
 
 

@@ -247,5 +247,6 @@ def test_it_is_walked_through_by_tab(panel: MorePanel, qtbot: QtBot) -> None:
         assert focused is not None
         names.append(focused.accessibleName() or getattr(focused, "text", str)())
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
-    wanted = ["Scale: 1/√d_k", "Softcap: On", "Softcap", "Precision", "CPU", "Biases", "Decimals shown"]
+    wanted = ["Scale: 1/√d_k", "Softcap: On", "Softcap", "Tokens in the cache", "Precision", "CPU", "Biases"]
+    wanted.append("Decimals shown")
     assert names[: len(wanted) + 1] == [*wanted, wanted[0]]

@@ -74,7 +74,8 @@ def test_f6_visits_open_drawers_and_tables_in_place_of_heatmaps(window: MainWind
     assert stages.widget().isVisible() and not stages.widget().visibleRegion().isEmpty()
     assert stops[5] is window.formula.tokens.table
     # a drawer is entered where it was left
-    there = [w for w in weights.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isEnabled()]
+    children = [w for w in weights.findChildren(QWidget) if w.isVisibleTo(weights) and w.isEnabled()]
+    there = [w for w in children if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
     weights.raise_()
     there[-1].setFocus()
     window.formula.output.table.setFocus()

@@ -14,11 +14,18 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
-from attn_gui.control.document import Document
+from attn_gui.control import document as control
 from attn_gui.control.settings import Settings
 from attn_gui.model import edits, reshape
+from attn_gui.model.cache import most_past, with_past
+from attn_gui.model.columns import COLUMNS
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import MaskRule, Padding
+from attn_gui.model.masks import Combined, MaskRule, Padding, Term
+from attn_gui.model.masks.document import Document
+from attn_gui.model.masks.tree import Tree
+from attn_gui.model.positions import InputPosition
+from attn_gui.model.positions.sinusoidal import Sinusoidal
+from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
@@ -203,6 +210,137 @@ def test_the_pad_column_comes_with_the_padding_mask(
     assert Qt.CheckState(model.data(model.index(2, 3), Role.CheckStateRole)) == Qt.CheckState.Checked
 
 
+TREE = Combined((Term(Document()), Term(Tree())))
+
+
+def test_columns_come_with_what_reads_them_in_one_order(
+    model: TokenModel, context: Context, apply: Callable[..., None]
+) -> None:
+    heard = hear(model)
+    apply(replace, rule=Tree())
+    assert header(model) == ["token", "x1", "x2", "parent"]
+    apply(replace, rule=Combined((Term(Tree()), Term(Padding()), Term(Document()))))
+    assert header(model) == ["token", "x1", "x2", "pad", "segment", "parent"]
+    assert heard == [("columns+", 3, 3), ("columns+", 3, 3), ("columns+", 4, 4)]
+    apply(replace, scoring=replace(context.document.experiment.scoring, rotary=Frequencies()))
+    assert header(model)[3:] == ["pad", "segment", "parent", "position"]
+    heard.clear()
+    apply(replace, rule=Document())
+    assert header(model) == ["token", "x1", "x2", "segment", "position"]
+    assert heard == [("columns-", 3, 3), ("columns-", 4, 4)]
+    about = [model.headerData(c, Qt.Orientation.Horizontal, Role.ToolTipRole) for c in (3, 4)]
+    assert about == [COLUMNS["segment"].about, COLUMNS["position"].about]
+
+
+def test_positions_can_be_shown_while_nothing_reads_them(model: TokenModel, context: Context) -> None:
+    context.document.keep_view(positions=True)
+    heard = hear(model)
+    model.show_view()
+    assert header(model)[-1] == "position" and heard[0] == ("columns+", 3, 3)
+    assert [row[3] for row in grid(model)] == ["0", "1", "2", "3", "4"]
+    context.document.keep_view(positions="yes")
+    model.show_view()
+    assert header(model) == ["token", "x1", "x2"], "a file may say anything"
+
+
+def test_parents_are_rows_and_nothing_is_none(model: TokenModel, context: Context, apply: Callable[..., None]) -> None:
+    apply(edits.set_column, "tokens", "parent", [1, 2], [0, 1])
+    apply(replace, rule=Tree())
+    assert [row[3] for row in grid(model)] == ["", "1", "2", "", ""]
+    assert [row[3] for row in grid(model, Role.EditRole)] == ["", "1", "2", "", ""]
+    spoken = [row[3] for row in grid(model, Role.AccessibleTextRole)]
+    assert spoken[:3] == ["token karina, no parent", "token is, parent karina, row 1", "token to, parent is, row 2"]
+    assert model.data(model.index(2, 3), Role.ToolTipRole) == "<span>is</span>"
+    heard = hear(model)
+    assert model.setData(model.index(4, 3), "2")
+    assert list(context.document.experiment.tokens.column("parent")) == [-1, 0, 1, -1, 1]
+    assert heard[0] == ("data", 4, 3, 4, 3)
+    assert model.setData(model.index(4, 3), "")
+    assert context.document.experiment.tokens.column("parent")[4] == -1
+    apply(edits.insert_tokens, "tokens", 0, ["new"])
+    assert [row[3] for row in grid(model)] == ["", "", "2", "3", "", ""], "rows are counted anew"
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "reason"),
+    [
+        (3, "-1", "'-1' is not a number from 0 to 2147483647"),
+        (3, "1.5", "'1.5' is not a whole number"),
+        (3, "two", "'two' is not a number"),
+        (4, "6", "'6' is no row: there are 1 to 5"),
+        (4, "0", "'0' is no row: there are 1 to 5"),
+        (4, "1", "expected a tree, received token 1 among its own ancestors"),
+    ],
+)
+def test_what_a_column_does_not_take(
+    model: TokenModel, context: Context, apply: Callable[..., None], column: int, text: str, reason: str
+) -> None:
+    apply(replace, rule=TREE)
+    before = context.document.experiment
+    assert model.set_block(0, column, [[text]], "Edit cell") == reason
+    assert context.document.experiment is before
+
+
+def test_a_block_over_all_columns_is_one_step_and_refused_whole(
+    model: TokenModel, context: Context, apply: Callable[..., None]
+) -> None:
+    apply(replace, rule=Combined((Term(Padding()), Term(Document()), Term(Tree()))))
+    block = [["a", "1", "2", "1", "3", ""], ["b", "3", "4", "no", "", "1"]]
+    assert model.set_block(0, 0, block, "Paste") is None
+    assert context.document.undo_stack.count() == 2
+    assert model.cells(range(2), range(6)) == [["a", "1", "2", "1", "3", ""], ["b", "3", "4", "0", "0", "1"]]
+    copied = model.cells(range(5), range(6))
+    before = context.document.experiment
+    assert model.set_block(0, 0, copied, "Paste") is None
+    assert context.document.experiment is before
+    assert model.set_block(0, 3, [["0", "1", ""], ["0", "1", "9"]], "Paste") == (
+        "row 2, column 6: '9' is no row: there are 1 to 5"
+    )
+    assert model.set_block(0, 5, [["2"], ["1"]], "Paste") == (
+        "expected a tree, received token 1 among its own ancestors"
+    )
+    assert context.document.experiment is before
+
+
+def test_positions_are_what_counts_and_go_back_to_it(context: Context, apply: Callable[..., None]) -> None:
+    apply(replace, scoring=replace(context.document.experiment.scoring, position=Sinusoidal()))
+    context.document.apply("cache", with_past(context.document.experiment, 2))
+    tokens, cache = (TokenModel(context.document, context.settings, side) for side in ("tokens", "past"))
+    assert header(cache) == ["token", "x1", "x2", "position"]
+    assert [row[3] for row in grid(cache)] == ["0", "1"]
+    assert [row[3] for row in grid(tokens)] == ["2", "3", "4"]
+    assert tokens.setData(tokens.index(1, 3), "7")
+    assert list(context.document.experiment.query_positions) == [2, 7, 4], "the others stay where they are"
+    assert list(context.document.experiment.key_positions) == [0, 1, 2, 7, 4]
+    assert tokens.setData(tokens.index(1, 3), "")
+    assert "position" not in context.document.experiment.tokens.columns
+    assert list(context.document.experiment.query_positions) == [2, 3, 4]
+
+
+def test_which_table_of_a_cross_attention_has_which_columns(context: Context, apply: Callable[..., None]) -> None:
+    apply(reshape.with_variant, Variant.CROSS)
+    apply(replace, rule=Combined((Term(Padding()), Term(Document()), Term(Tree()))))
+    context.document.apply("cache", with_past(context.document.experiment, 2))
+    headers = {
+        side: header(TokenModel(context.document, context.settings, side))[3:] for side in ("tokens", "context", "past")
+    }
+    keys = ["pad", "segment", "parent"]
+    assert headers == {"tokens": ["segment"], "context": keys, "past": keys}
+
+
+def test_separate_values_share_their_names_with_the_keys(context: Context, apply: Callable[..., None]) -> None:
+    e = context.document.experiment
+    values = TokenSequence.of(e.tokens.tokens, np.arange(10.0).reshape(5, 2))
+    apply(replace, values=values, rule=Padding())
+    model = TokenModel(context.document, context.settings, "values")
+    assert header(model) == ["token", "x1", "x2"]
+    assert model.set_block(1, 0, [["was", "7"]], "Paste") is None
+    now = context.document.experiment
+    assert now.values is not None
+    assert (now.tokens.tokens[1], now.values.tokens[1]) == ("was", "was")
+    assert now.values.embeddings[1, 0] == 7 and now.tokens.embeddings[1, 0] == 0
+
+
 @pytest.mark.parametrize(("text", "pad"), [("1", True), ("TRUE", True), ("x", True), ("0", False), ("False", False)])
 def test_padding_can_be_pasted(
     model: TokenModel, context: Context, apply: Callable[..., None], text: str, pad: bool
@@ -310,10 +448,26 @@ def test_given_q_k_v_have_names_only(model: TokenModel, context: Context) -> Non
     assert grid(model)[4] == ["store", "0.5", "1.0"]
 
 
-steps = st.lists(
-    st.sampled_from(["insert", "delete", "move", "cell", "name", "pad", "wider", "narrower", "rule", "text", "undo"]),
-    max_size=8,
-)
+KINDS = [
+    "insert",
+    "delete",
+    "move",
+    "cell",
+    "name",
+    "pad",
+    "segment",
+    "parent",
+    "position",
+    "wider",
+    "narrower",
+    "rule",
+    "rules",
+    "turn",
+    "cache",
+    "text",
+    "undo",
+]
+steps = st.lists(st.sampled_from(KINDS), max_size=8)
 
 
 def _step(what: str, e: Experiment) -> Experiment:
@@ -331,12 +485,25 @@ def _step(what: str, e: Experiment) -> Experiment:
             return edits.rename_tokens(e, "tokens", [0], [e.tokens.tokens[0] + "x"])
         case "pad":
             return edits.set_column(e, "tokens", "pad", [0], not e.tokens.pad[0])
+        case "segment":
+            return edits.set_column(e, "tokens", "segment", [n - 1], e.tokens.column("segment")[n - 1] + 1)
+        case "parent":
+            return edits.set_column(e, "tokens", "parent", [n - 1], -1 if n == 1 else n - 2)
+        case "position":
+            return edits.set_column(e, "tokens", "position", [0], e.tokens.column("position")[0] + 5)
         case "wider":
             return reshape.rearrange_dimensions(e, "tokens", [None, *range(d)])
         case "narrower" if d > 1:
             return reshape.rearrange_dimensions(e, "tokens", range(1, d))
         case "rule":
             return replace(e, rule=MaskRule() if isinstance(e.rule, Padding) else Padding())
+        case "rules":
+            return replace(e, rule=Combined((Term(Document()), Term(Tree()))) if e.rule.kind == "none" else MaskRule())
+        case "turn":
+            position = Sinusoidal() if e.scoring.position.kind == "none" else InputPosition()
+            return replace(e, scoring=replace(e.scoring, position=position))
+        case "cache":
+            return with_past(e, 0 if e.past is not None else min(1, most_past(e)))
         case "text":
             return reshape.with_sequence(e, "tokens", TokenSequence.of(["p", "q", "r"], np.ones((3, 3))))
     return e
@@ -348,22 +515,29 @@ def test_a_view_that_only_hears_the_signals_is_never_wrong(sequence: list[str]) 
         def compute(self, experiment: Experiment, device: str) -> None: ...
 
     start = Experiment.from_tokens("ab", [[1.0, 0.0], [0.0, 1.0]])
-    document = Document(Session((NamedExperiment("t", start),)), Feed())  # type: ignore[arg-type]
+    document = control.Document(Session((NamedExperiment("t", start),)), Feed())  # type: ignore[arg-type]
     model = TokenModel(document, Settings(Path("unused")), "tokens")
-    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    copy = _Copy(model)
+    cache = TokenModel(document, Settings(Path("unused")), "past")
+    testers = [QAbstractItemModelTester(m, QAbstractItemModelTester.FailureReportingMode.Fatal) for m in (model, cache)]
+    copy, of_cache = _Copy(model), _Copy(cache)
     for what in sequence:
         if what == "undo":
             document.undo_stack.undo()
         else:
             document.apply(what, _step(what, document.experiment))
         assert copy.cells == grid(model)
+        assert of_cache.cells == grid(cache)
         e = document.experiment
+        for place, name in enumerate(model.columns, start=1 + e.d_model):
+            expected = e.query_positions if name == "position" else e.tokens.column(name)
+            assert [row[place] for row in model.cells(range(e.n_q), range(model.columnCount()))] == [
+                ("" if value < 0 else str(value + 1)) if name == "parent" else str(int(value)) for value in expected
+            ]
         names = [[row[0] for row in copy.cells], list(e.tokens.tokens)]
         assert names[0] == names[1]
         numbers = [[float(cell) for cell in row[1 : e.d_model + 1]] for row in copy.cells]
         np.testing.assert_array_equal(numbers, e.tokens.embeddings.array())
-    del tester
+    del testers
 
 
 class _Copy:

@@ -15,7 +15,9 @@ from pytestqt.qtbot import QtBot
 from attn_gui.control.notices import Kind, Notice
 from attn_gui.model import edits, reshape
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Padding
+from attn_gui.model.masks import MaskRule, Padding
+from attn_gui.model.masks.document import Document
+from attn_gui.model.masks.tree import Tree
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
@@ -262,6 +264,65 @@ def test_padding_is_toggled_by_mouse_and_by_space(table: TokenTable, context: Co
     assert not context.document.experiment.tokens.pad.any()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
+def test_a_mark_can_be_told_from_what_is_behind_it(table: TokenTable, context: Context, theme: str) -> None:
+    context.settings.theme = theme
+    e = edits.set_column(context.document.experiment, "tokens", "pad", [0], True)
+    context.document.apply("padding", replace(e, rule=Padding()))
+    for row, wanted in ((0, {"accent", "accent_text"}), (2, {"muted", "panel"})):
+        picture = table.viewport().grab(table.visualRect(table.tokens.index(row, 3))).toImage()
+        found = {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
+        assert {getattr(context.look.theme, role) for role in wanted} <= found
+
+
+def test_parents_are_typed_by_row_and_a_bad_one_stays_with_the_reason(
+    table: TokenTable, context: Context, qtbot: QtBot
+) -> None:
+    assert not table.verticalHeader().isVisible()
+    context.document.apply("tree", replace(context.document.experiment, rule=Tree()))
+    assert table.verticalHeader().isVisible(), "rows have their numbers where a column names them"
+    assert [table.tokens.headerData(row, Qt.Orientation.Vertical) for row in range(5)] == list("12345")
+    table.go_to(1, 3)
+    write(qtbot, "1")
+    press(qtbot, Keys.Key_Return)
+    assert list(context.document.experiment.tokens.column("parent")) == [-1, 0, -1, -1, -1]
+    table.go_to(0, 3)
+    write(qtbot, "2")
+    press(qtbot, Keys.Key_Return)
+    editor = table.editing
+    assert editor is not None and editor.text() == "2"
+    assert table.reason.isVisible() and table.reason.text() == (
+        "expected a tree, received token 1 among its own ancestors"
+    )
+    assert context.document.experiment.tokens.column("parent")[0] == -1
+    press(qtbot, Keys.Key_Escape)
+    table.go_to(1, 3)
+    press(qtbot, Keys.Key_Delete)
+    assert context.document.experiment.tokens.column("parent")[1] == -1
+    undo(context)
+    context.document.apply("none", replace(context.document.experiment, rule=MaskRule()))
+    assert not table.verticalHeader().isVisible()
+
+
+def test_segments_are_filled_copied_and_pasted(table: TokenTable, context: Context, qtbot: QtBot) -> None:
+    context.document.apply("document", replace(context.document.experiment, rule=Document()))
+    table.go_to(3, 3)
+    write(qtbot, "7")
+    press(qtbot, Keys.Key_Return)
+    table.select_block(CellRange(3, 3, 4, 3))
+    press(qtbot, Keys.Key_D, CONTROL)
+    assert list(context.document.experiment.tokens.column("segment")) == [0, 0, 0, 7, 7]
+    press(qtbot, Keys.Key_C, CONTROL)
+    assert QGuiApplication.clipboard().text().split() == ["7", "7"]
+    table.go_to(0, 3)
+    press(qtbot, Keys.Key_V, CONTROL)
+    assert list(context.document.experiment.tokens.column("segment")) == [7, 7, 0, 7, 7]
+    undo(context)
+    undo(context)
+    undo(context)
+    assert not context.document.experiment.tokens.column("segment").any()
+
+
 # tokens
 
 
@@ -330,6 +391,20 @@ def test_duplicate_with_numbers_and_padding(table: TokenTable, actions: TokenAct
     assert list(context.document.experiment.tokens.pad) == [False] * 4 + [True, False, True]
     undo(context)
     assert len(names(context)) == 5
+
+
+def test_copies_have_the_segment_and_the_parent_of_their_tokens(
+    table: TokenTable, actions: TokenActions, context: Context
+) -> None:
+    e = edits.set_column(context.document.experiment, "tokens", "segment", [1, 2], [4, 5])
+    e = edits.set_column(e, "tokens", "parent", [1, 2, 4], [0, 4, 1])
+    context.document.apply("columns", e)
+    table.select_block(CellRange(1, 1, 2, 1))
+    actions.duplicate.trigger()
+    tokens = context.document.experiment.tokens
+    assert tokens.tokens == ("karina", "is", "to", "is", "to", "the", "store")
+    assert list(tokens.column("segment")) == [0, 4, 5, 4, 5, 0, 0]
+    assert list(tokens.column("parent")) == [-1, 0, 6, 0, 6, -1, 1], "the store stands two rows farther down"
 
 
 def test_move_by_keys_with_the_selection(table: TokenTable, context: Context, qtbot: QtBot) -> None:

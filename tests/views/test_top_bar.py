@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -10,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
-from attn_gui.model.masks import RULES, Causal, Padding, SlidingWindow
+from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import with_variant
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
@@ -86,7 +85,7 @@ def test_nothing_overlaps_at_any_width_the_window_allows(context: Context, qtbot
     bar.row.addWidget(more.button)
     context.settings.theme = theme
     e = context.document.experiment
-    for variant, rule, painted in product(Variant, RULES, (False, True)):
+    for variant, rule, painted in product(Variant, choosable(), (False, True)):
         made = replace(with_variant(e, variant), rule=rule())
         if painted:
             made = replace(made, painted=made.painted.with_cells([(1, 1)], False))
@@ -123,59 +122,7 @@ def test_escape_ends_painting(bar: TopBar, context: Context, qtbot: QtBot) -> No
     assert not bar.masking.paint.isChecked()
 
 
-def test_masks_are_chosen_with_their_parameters(bar: TopBar, context: Context) -> None:
-    mask = bar.masking
-    mask.kind.activated.emit(mask.kind.findData("causal"))
-    assert context.document.experiment.rule == Causal()
-    assert mask.window_size.isHidden()
-    mask.kind.activated.emit(mask.kind.findData("sliding_window"))
-    assert context.document.experiment.rule == SlidingWindow(1)
-    mask.window_size.setValue(3)
-    mask.window_size.setValue(2)
-    mask.two_sided.setChecked(True)
-    assert context.document.experiment.rule == SlidingWindow(2, two_sided=True)
-    context.document.undo_stack.undo()
-    context.document.undo_stack.undo()
-    assert context.document.experiment.rule == SlidingWindow(1), "two steps of the spin box are one undo step"
-    assert mask.window_size.value() == 1
-    mask.kind.activated.emit(mask.kind.findData("padding"))
-    assert context.document.experiment.rule == Padding()
-
-
-def test_custom_starts_painting_and_none_takes_the_painted_cells_away(bar: TopBar, context: Context) -> None:
-    mask = bar.masking
-    mask.kind.activated.emit(mask.kind.findData("custom"))
-    assert context.selection.painting and mask.paint.isChecked()
-    e = context.document.experiment
-    context.document.apply("Paint", replace(e, painted=e.painted.with_cells([(0, 0)], False)))
-    assert mask.kind.currentData() == "custom"
-    assert mask.clear.isVisible()
-    mask.kind.activated.emit(mask.kind.findData("none"))
-    assert not context.document.experiment.painted
-    assert not context.selection.painting
-    assert mask.kind.currentData() == "none"
-
-
 def test_an_example_is_asked_for_by_name(bar: TopBar, qtbot: QtBot) -> None:
     with qtbot.waitSignal(bar.example_chosen) as chosen:
         choose(bar.example, examples.names()[1])
     assert chosen.args == [examples.names()[1]]
-
-
-def test_causal_alignment_is_offered_where_it_matters(
-    bar: TopBar, context: Context, wait_traced: Callable[[], None]
-) -> None:
-    context.document.apply_named("translation", examples.load("translation"))
-    mask = bar.masking
-    mask.kind.activated.emit(mask.kind.findData("causal"))
-    e = context.document.experiment
-    assert mask.alignment.isVisible() == (e.n_q != e.n_k)
-
-
-def test_a_window_larger_than_any_sequence_is_shown_as_it_is(bar: TopBar, context: Context) -> None:
-    mask = bar.masking
-    e = context.document.experiment
-    for window in (5_000_000, 2**31 - 1, 3):
-        context.document.apply("window", replace(e, rule=SlidingWindow(window)))
-        assert mask.window_size.value() == window
-        assert context.document.experiment.rule == SlidingWindow(window)

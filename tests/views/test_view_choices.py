@@ -19,9 +19,13 @@ from attn_gui.views.drawers.heads_drawer import HeadsDrawer
 from attn_gui.views.drawers.stages_drawer import StagesDrawer
 from attn_gui.views.drawers.weights_drawer import WeightsDrawer
 from attn_gui.views.heatmap_panel import HeatmapPanel
+from attn_gui.views.token_panel import TokenPanel
 from tests.views.drawer_helpers import several_heads
 
-WORDS = ("stage", "stage_as", "heads_stage", "weights_table", "weights_whole", "weights_initialiser", "weights_seed")
+WORDS = (
+    *("stage", "stage_as", "heads_stage", "heads_caption"),
+    *("weights_table", "weights_whole", "weights_initialiser", "weights_seed", "positions"),
+)
 HEATMAPS = tuple(f"{slot} {what}" for slot in ("A", "N") for what in ("colours", "pooling"))
 ODD = (None, True, -1, 2**31, 10**30, -(10**30), 1.5, float("nan"), float("inf"), "", "x", [], {}, [[1]], {"N": 1})
 
@@ -43,6 +47,16 @@ def test_the_heatmaps_keep_the_choices_that_are_tried_here(context: Context, qtb
         panel.heatmap.choices.set_mapping("linear")
         panel.heatmap.choices.set_pooling("max")
     assert set(context.document.session.view) == set(HEATMAPS)
+
+
+def test_the_token_tables_show_any_choice(context: Context, qtbot: QtBot) -> None:
+    named = NamedExperiment("test", several_heads())
+    panel = TokenPanel(context)
+    qtbot.addWidget(panel)
+    for value in ODD:
+        context.document.open(Session((named,), 0, {"positions": value}), None)
+        assert panel.show_positions.isChecked() is (value is True)
+        assert ("position" in panel.table.tokens.columns) is (value is True)
 
 
 @pytest.mark.parametrize("kind", [WeightsDrawer, StagesDrawer, HeadsDrawer])

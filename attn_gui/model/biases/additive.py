@@ -23,7 +23,7 @@ class Additive(Bias):
     title: ClassVar[str] = "Additive"
     formula: ClassVar[str] = "Bᵢⱼ"
     about: ClassVar[str] = "A number for each cell"
-    cells: Floats = array("Cells", (2, 3))
+    cells: Floats = array("Additive bias", (2, 3), counts=("query", "key"), hint="Added to the scores, cell by cell")
 
     def check(self) -> None:
         if not np.isfinite(self.cells).all():

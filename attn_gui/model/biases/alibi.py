@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from attn_gui.model.biases.bias import Bias
 from attn_gui.model.masks.rule import Columns
-from attn_gui.model.table import Floats
+from attn_gui.model.table import Floats, frozen
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,10 @@ class ALiBi(Bias):
         return -columns.here(slopes(heads))[columns.heads] * abs(i + columns.offset - j)
 
 
+# one array for one count, because what is brought to a device stays there
+@cache
 def slopes(heads: int) -> Floats:
-    """The slopes of ``heads`` heads, [heads].
+    """The slopes of ``heads`` heads, [heads], read-only.
 
     For a power of two, 2**(-8/heads) and its powers. For other counts the slopes of the next smaller power of two,
     and then every other one of those of the next larger, as the authors' code has it.
@@ -37,8 +40,8 @@ def slopes(heads: int) -> Floats:
     power = 1 << (heads.bit_length() - 1)
     whole = _of_power(power)
     if power == heads:
-        return whole
-    return np.concatenate([whole, _of_power(2 * power)[0::2][: heads - power]])
+        return frozen(whole)
+    return frozen(np.concatenate([whole, _of_power(2 * power)[0::2][: heads - power]]))
 
 
 def _of_power(count: int) -> Floats:

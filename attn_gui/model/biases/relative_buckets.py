@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +15,8 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.masks.rule import Columns
 from attn_gui.model.parts import array, flag, whole
 from attn_gui.model.table import Floats
+
+UNUSED = "unused"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,9 @@ class RelativeBuckets(Bias):
     title: ClassVar[str] = "Relative buckets (T5)"
     formula: ClassVar[str] = "table[bucket(j − i), head]"
     about: ClassVar[str] = "A learned number for each range of distances"
-    table: Floats = array("Table", (2,), hint="One row a bucket, one column a head")
+    table: Floats = array(
+        "T5 table", (2,), counts=("bucket", "head"), hint="Added to the scores, one row a range of distances"
+    )
     max_distance: int = whole(128, "Farthest", least=2, hint="Beyond it all distances share a bucket")
     bidirectional: bool = flag(True, "both directions", hint="Buckets of their own for keys after the query")
 
@@ -50,21 +56,65 @@ class RelativeBuckets(Bias):
 
     def values(self, i: Any, j: Any, columns: Columns, heads: int) -> Any:
         reach = columns.n_q + columns.n_k + columns.offset
-        by_distance = self.table[self.buckets(np.arange(-reach, reach + 1))].T  # [heads, 2 * reach + 1]
-        return columns.here(np.ascontiguousarray(by_distance))[columns.heads, j - i - columns.offset + reach]
+        buckets = columns.here(_buckets(len(self.table), self.max_distance, self.bidirectional, reach))
+        return columns.here(self.table)[buckets[j - i - columns.offset + reach], columns.heads]
 
     def buckets(self, distance: NDArray[np.int64]) -> NDArray[np.int64]:
         """The bucket of each distance ``j - i``."""
-        count, first = len(self.table), np.zeros_like(distance)
-        if self.bidirectional:
-            count //= 2
-            first = np.where(distance > 0, count, 0)
-            apart = np.abs(distance)
-        else:
-            apart = np.maximum(-distance, 0)
-        exact = count // 2
-        ratio = np.log(np.maximum(apart, 1).astype(np.float32) / np.float32(exact)) / np.float32(
-            np.log(self.max_distance / exact)
-        )
-        far = np.minimum(exact + (ratio * np.float32(count - exact)).astype(np.int64), count - 1)
-        return first + np.where(apart < exact, apart, far)
+        return _bucket_of(distance, len(self.table), self.max_distance, self.bidirectional)
+
+    def axis_names(self, counted: str) -> Sequence[str] | None:
+        """The distances of each bucket: ``"0"``, ``"1 before"``, ``"8 to 11 before"``, ``"91 or more after"``."""
+        if counted != "bucket":
+            return None
+        first, *farther = self._distances()
+        before = [_side(each, "before") for each in farther]
+        if not self.bidirectional:
+            return [f"{first} or after", *before]
+        # a key after the query is never at distance 0
+        return [str(first), *before, UNUSED, *(_side(each, "after") for each in farther)]
+
+    def _distances(self) -> list[str | None]:
+        """The distances of each bucket of one direction; None where it has none."""
+        count = len(self.table) // (2 if self.bidirectional else 1)
+        # buckets grow with distance: where each begins is found by halving, for the farthest may be any number
+        low, high = np.zeros(count, np.int64), np.full(count, self.max_distance, np.int64)
+        while (low < high).any():
+            middle = (low + high) // 2
+            reached = self.buckets(-middle) >= np.arange(count)
+            low, high = np.where(reached, low, middle + 1), np.where(reached, middle, high)
+        names: list[str | None] = []
+        for first, end in zip(low[:-1].tolist(), low[1:].tolist(), strict=True):
+            names.append(None if end <= first else str(first) if end == first + 1 else f"{first} to {end - 1}")
+        return [*names, f"{low[-1]} or more"]
+
+
+# one array for all blocks of a matrix, because what is brought to a device stays there
+@lru_cache(maxsize=8)
+def _buckets(count: int, max_distance: int, bidirectional: bool, reach: int) -> NDArray[np.int64]:
+    """The buckets of the distances from ``-reach`` to ``reach``, read-only."""
+    buckets = _bucket_of(np.arange(-reach, reach + 1), count, max_distance, bidirectional)
+    buckets.flags.writeable = False
+    return buckets
+
+
+def _bucket_of(distance: NDArray[np.int64], count: int, max_distance: int, bidirectional: bool) -> NDArray[np.int64]:
+    """The bucket, of ``count``, of each distance ``j - i``."""
+    first = np.zeros_like(distance)
+    if bidirectional:
+        count //= 2
+        first = np.where(distance > 0, count, 0)
+        apart = np.abs(distance)
+    else:
+        apart = np.maximum(-distance, 0)
+    exact = count // 2
+    # in float32, as the authors' code has it: a distance on a boundary falls as it does there
+    ratio = np.log(np.maximum(apart, 1).astype(np.float32) / np.float32(exact)) / np.float32(
+        np.log(max_distance / exact)
+    )
+    far = np.minimum(exact + (ratio * np.float32(count - exact)).astype(np.int64), count - 1)
+    return first + np.where(apart < exact, apart, far)
+
+
+def _side(distances: str | None, where: str) -> str:
+    return UNUSED if distances is None else f"{distances} {where}"

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 from attn_gui.model.masks.rule import Columns, MaskRule
 from attn_gui.model.parts import flag, number, whole
 
-_MODULUS = 2**31 - 1
+_LOW_BITS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class RandomCells(MaskRule):
     """Each cell with probability ``share``, by a hash of its place and ``seed``; the query's own place always.
 
-    The hash is three rounds of a Lehmer-like step modulo 2**31 - 1, whole numbers alone, so that every library and
-    device draws the same cells. (BigBird's random attention, Zaheer et al. 2020, draws keys likewise.)
+    The hash is made of whole numbers alone, so that every library and device draws the same cells. (BigBird's random
+    attention, Zaheer et al. 2020, draws keys likewise.)
     """
 
     kind: ClassVar[str] = "random"
@@ -29,8 +29,16 @@ class RandomCells(MaskRule):
     own_place: bool = flag(True, "own place", hint="A query may always attend to its own place")
 
     def allowed(self, i: Any, j: Any, columns: Columns) -> Any:
-        state = (i * 48271 + j * 16807 + self.seed % _MODULUS + 1) % _MODULUS
-        for factor, step in ((69621, 7919), (39373, 104729), (742938285, 1299709)):
-            state = (state * factor + (state // 65536) + step) % _MODULUS
-        drawn = state < int(self.share * _MODULUS)
+        drawn = _mixed(_mixed(_mixed(self.seed) + i) + j) < int(self.share * (_LOW_BITS + 1))
         return drawn | (j == i + columns.offset) if self.own_place else drawn
+
+
+def _mixed(state: Any) -> Any:
+    """31 bits that each depend on all bits of ``state``; no product leaves 62 bits.
+
+    (Shifts, and the multipliers of Wellons' "Prospecting for hash functions" 2018, in 31 bits.)
+    """
+    state = state & _LOW_BITS
+    state = ((state ^ (state >> 15)) * 0x2C1B3C6D) & _LOW_BITS
+    state = ((state ^ (state >> 12)) * 0x297A2D39) & _LOW_BITS
+    return state ^ (state >> 15)

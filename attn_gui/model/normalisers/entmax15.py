@@ -21,7 +21,7 @@ class Entmax15(Normaliser):
     def weights(self, A: Any, xp: Any) -> Any:
         top = xp.max(A, axis=-1, keepdims=True)
         # tau is at least -1: a half score below it has no weight, so what is masked need not be -inf any longer
-        z = xp.where(A - top > -4, (A - top) / 2, xp.full_like(A, -2.0))
+        z = xp.where(A - top <= -4, xp.full_like(A, -2.0), (A - top) / 2)
         falling = xp.sort(z, axis=-1, descending=True)
         count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
         mean = xp.cumulative_sum(falling, axis=-1) / count
@@ -29,6 +29,9 @@ class Entmax15(Normaliser):
         room = (1 - spread) / count
         taus = mean - xp.sqrt(xp.where(room > 0, room, xp.zeros_like(room)))
         support = xp.sum(xp.astype(taus <= falling, A.dtype), axis=-1, keepdims=True)
-        tau = xp.sum(xp.where(count == support, taus, xp.zeros_like(taus)), axis=-1, keepdims=True)
-        above = xp.where(z > tau, z - tau, xp.zeros_like(z))
-        return above * above
+        tau = xp.sum(taus * xp.astype(count == support, A.dtype), axis=-1, keepdims=True)
+        above = xp.where(z <= tau, xp.zeros_like(z), z - tau)
+        # a step of Newton's method: many weights together would show how tau was rounded
+        excess = xp.sum(above * above, axis=-1, keepdims=True) - 1
+        moved = above - excess / (2 * xp.sum(above, axis=-1, keepdims=True))
+        return xp.where((above <= 0) | (moved < 0), xp.zeros_like(z), moved * moved)

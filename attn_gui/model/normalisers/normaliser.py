@@ -20,6 +20,10 @@ class Normaliser(Part, family="normaliser"):
     sums_to_one: ClassVar[bool] = True
     sinks: ClassVar[bool] = True
 
+    def written(self, scores: str) -> str:
+        """It as a formula on screen has it, of ``scores``."""
+        return f"{self.name}({scores})"
+
     def weights(self, A: Any, xp: Any) -> Any:
         """The weights of ``A``, [.., n_q, n_k] with -inf where masked: the same shape, 0 where masked.
 

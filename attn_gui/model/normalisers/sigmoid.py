@@ -22,6 +22,10 @@ class Sigmoid(Normaliser):
     sinks: ClassVar[bool] = False
     shift: float = number(0.0, "b", hint="Added to every score; −ln(number of keys) keeps rows near 1")
 
+    def written(self, scores: str) -> str:
+        sign = "−" if self.shift < 0 else "+"
+        return super().written(f"{scores} {sign} {abs(self.shift):g}" if self.shift else scores)
+
     def weights(self, A: Any, xp: Any) -> Any:
         z = A + self.shift
         # the exponential of a number below 0 cannot overflow

@@ -21,11 +21,15 @@ class Sparsemax(Normaliser):
     def weights(self, A: Any, xp: Any) -> Any:
         top = xp.max(A, axis=-1, keepdims=True)
         # a score more than 1 below the largest has no weight: what is masked need not be -inf any longer
-        z = xp.where(A - top > -2, A - top, xp.full_like(A, -2.0))
+        z = xp.where(A - top <= -2, xp.full_like(A, -2.0), A - top)
         falling = xp.sort(z, axis=-1, descending=True)
         sums = xp.cumulative_sum(falling, axis=-1)
         count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
         support = xp.sum(xp.astype(1 + count * falling > sums, A.dtype), axis=-1, keepdims=True)
         at_support = xp.astype(count == support, A.dtype)
         tau = (xp.sum(sums * at_support, axis=-1, keepdims=True) - 1) / support
-        return xp.where(z > tau, z - tau, xp.zeros_like(z))
+        above = xp.where(z <= tau, xp.zeros_like(z), z - tau)
+        # many weights together would show how tau was rounded: what is wrong with their sum is shared out among them
+        count = xp.sum(xp.astype(above > 0, A.dtype), axis=-1, keepdims=True)
+        shared = above + (1 - xp.sum(above, axis=-1, keepdims=True)) / count
+        return xp.where((above <= 0) | (shared < 0), xp.zeros_like(z), shared)

@@ -18,8 +18,12 @@ class QKNorm(Part, family="qk_norm"):
     """
 
     eps: float = number(1e-6, "eps", least=0.0)
-    gain_q: Floats | None = array("Gain of queries", (1,), optional=True)
-    gain_k: Floats | None = array("Gain of keys", (1,), optional=True)
+    gain_q: Floats | None = array(
+        "Gain of queries", (1,), counts=("q",), optional=True, hint="Each normalised query is multiplied by it"
+    )
+    gain_k: Floats | None = array(
+        "Gain of keys", (1,), counts=("k",), optional=True, hint="Each normalised key is multiplied by it"
+    )
 
     def check_fits(self, d_k: int) -> None:
         """Raise ExperimentError where the gains are not those of heads of ``d_k``."""

@@ -13,6 +13,8 @@ from attn_gui.model.parts import array
 from attn_gui.model.rotary.rotary import Rotary
 from attn_gui.model.table import Floats
 
+COUNTS = ("position", "pair")
+
 
 @dataclass(frozen=True, eq=False)
 class ImportedRotary(Rotary):
@@ -21,8 +23,8 @@ class ImportedRotary(Rotary):
     kind: ClassVar[str] = "imported"
     title: ClassVar[str] = "Rotary, given cos and sin"
     about: ClassVar[str] = "Cosines and sines that were opened from a file"
-    cos: Floats = array("cos", (2,), optional=True)
-    sin: Floats = array("sin", (2,), optional=True)
+    cos: Floats = array("Rotary cos", (2,), counts=COUNTS, optional=True, hint="cos θ, one row a position")
+    sin: Floats = array("Rotary sin", (2,), counts=COUNTS, optional=True, hint="sin θ, one row a position")
 
     def check(self) -> None:
         if self.cos is None or self.sin is None:

@@ -11,7 +11,7 @@ from attn_gui.views.look import Look
 
 
 class Segments(QWidget):
-    """Buttons of which one is down. Tab reaches the one that is down, the arrow keys move it."""
+    """Buttons of which one is down, or none. Tab reaches the one that is down, the arrow keys move it."""
 
     chosen = Signal(str)
 
@@ -30,14 +30,15 @@ class Segments(QWidget):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(0)
         self._group.idClicked.connect(lambda index: self.chosen.emit(self._values[index]))
-        self._group.buttonToggled.connect(_reached_by_tab)
+        self._group.buttonToggled.connect(lambda button, down: self._share_tab())
         look.changed.connect(self._dress)
         self._dress()
         self.offer(choices)
 
     @property
     def value(self) -> str:
-        return self._values[self._group.checkedId()]
+        """The choice whose button is down, empty where none is."""
+        return "" if self._group.checkedId() < 0 else self._values[self._group.checkedId()]
 
     @property
     def values(self) -> list[str]:
@@ -61,11 +62,23 @@ class Segments(QWidget):
             self.show_value(self._values[0])
 
     def show_value(self, value: str) -> None:
-        """Have ``value`` down, without saying so."""
-        self.button(value).setChecked(True)
+        """Have ``value`` down, or none where that is empty, without saying so."""
+        if value:
+            self.button(value).setChecked(True)
+        elif self.value:
+            # Qt lets go of the one that is down in no other way
+            self._group.setExclusive(False)
+            self.button(self.value).setChecked(False)
+            self._group.setExclusive(True)
+            self.button(self._values[0]).setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def button(self, value: str) -> QAbstractButton:
         return self._group.button(self._values.index(value))
+
+    def _share_tab(self) -> None:
+        """Qt itself lets Tab go to the button that had the focus last, which need not be the one that is down."""
+        for button in self._group.buttons():
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if button.isChecked() else Qt.FocusPolicy.NoFocus)
 
     def _dress(self) -> None:
         theme = self._look.theme
@@ -90,8 +103,3 @@ class _Segment(QToolButton):
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-
-def _reached_by_tab(button: QAbstractButton, down: bool) -> None:
-    """Qt itself lets Tab go to the button that had the focus last, which need not be the one that is down."""
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus if down else Qt.FocusPolicy.NoFocus)

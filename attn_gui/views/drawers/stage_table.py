@@ -14,6 +14,7 @@ from attn_gui.views.spreadsheet import SpreadsheetView
 NARROWEST_COLUMN = 64
 # a longer name is cut
 WIDEST_NAME = 112
+WIDEST_ROW_NAME = 168
 
 
 class StageTable(SpreadsheetView):
@@ -27,6 +28,7 @@ class StageTable(SpreadsheetView):
             header.setDefaultSectionSize(size)
             header.setMinimumSectionSize(20)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setMaximumWidth(WIDEST_ROW_NAME)
         self._numbers = model
         model.figures_changed.connect(self._fit_columns)
 

@@ -1,4 +1,4 @@
-"""WeightsControls: biases, head size, and new weights from an initialiser and a seed."""
+"""WeightsControls: biases, gains, head size, and new weights from an initialiser and a seed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushBu
 from attn_gui.model import view_choices
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.gains import has_gains, with_gains
 from attn_gui.model.head_size import LARGEST, with_head_size
 from attn_gui.model.initialise import INITIALISERS, initial_weights
 from attn_gui.model.reshape import with_biases
@@ -31,6 +32,8 @@ class WeightsControls(QWidget):
         self._sized: Experiment | None = None
         self.biases = QCheckBox("&Biases")
         self.biases.setToolTip("Add b_Q, b_K, b_V and b_O to the products")
+        self.gains = QCheckBox("&Gains")
+        self.gains.setToolTip("Learned factors after the QK-norm, one for each number of a query and of a key")
         self.d_k = self._size("d_k", "Numbers that a head compares queries and keys by")
         self.d_v = self._size("d_v", "Numbers that a head passes on for each token")
         self.initialiser = QComboBox()
@@ -44,12 +47,16 @@ class WeightsControls(QWidget):
         self.renew = QPushButton("&New weights")
         self.renew.setToolTip("Draw every matrix anew")
         flow = Flow(16, self)
-        flow.addWidget(self.biases)
-        for text, field in (("d_k", self.d_k), ("d_v", self.d_v)):
-            flow.addWidget(_labelled(text, field))
-        flow.addWidget(_labelled("Initialiser", self.initialiser))
-        flow.addWidget(_labelled("Seed", self.seed, self.renew))
+        self._of_weights = [
+            self.biases,
+            *(_labelled(text, field) for text, field in (("d_k", self.d_k), ("d_v", self.d_v))),
+            _labelled("Initialiser", self.initialiser),
+            _labelled("Seed", self.seed, self.renew),
+        ]
+        for part in (*self._of_weights, self.gains):
+            flow.addWidget(part)
         self.biases.clicked.connect(self._choose_biases)
+        self.gains.clicked.connect(self._choose_gains)
         self.d_k.valueChanged.connect(lambda value: self._choose_size("d_k", value))
         self.d_v.valueChanged.connect(lambda value: self._choose_size("d_v", value))
         self.initialiser.activated.connect(self._keep)
@@ -60,6 +67,10 @@ class WeightsControls(QWidget):
         """Show what the session says."""
         session = self._context.document.session
         e = session.experiment
+        for part in self._of_weights:
+            part.setVisible(e.weights is not None)
+        self.gains.setVisible(e.scoring.qk_norm is not None)
+        self.gains.setChecked(has_gains(e))
         if e.weights is None:
             return
         self.biases.setChecked(e.weights.has_biases)
@@ -82,13 +93,14 @@ class WeightsControls(QWidget):
         fresh = initial_weights(
             kind,
             e.d_model,
-            e.keys.width,
+            e.present_keys.width,
             e.heads,
             seed=self.seed.value(),
             multi_head=e.variant.is_multi_head,
             kv_heads=e.kv_heads,
             d_k=e.d_k,
             d_v=e.d_v,
+            d_values=e.value_rows.width,
             biases=e.weights.has_biases,
         )
         self._apply(f"New weights: {INITIALISERS[kind]}", replace(e, source=FromTokens(fresh)))
@@ -113,6 +125,10 @@ class WeightsControls(QWidget):
     def _choose_biases(self, present: bool) -> None:
         e = self._context.document.experiment
         self._apply("Biases on" if present else "Biases off", with_biases(e, present))
+
+    def _choose_gains(self, present: bool) -> None:
+        e = self._context.document.experiment
+        self._apply("Gains on" if present else "Gains off", with_gains(e, present))
 
     def _choose_size(self, name: str, value: int) -> None:
         e = self._context.document.experiment

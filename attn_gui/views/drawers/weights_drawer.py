@@ -1,4 +1,4 @@
-"""WeightsDrawer: W_Q, W_K, W_V, W_O and the biases, to read and to edit."""
+"""WeightsDrawer: every table of numbers that the experiment is given besides its tokens, to read and to edit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from attn_gui.model import view_choices
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import Session
+from attn_gui.model.tables import source_tables, tables_of
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.changed_block import changed_numbers
 from attn_gui.views.context import Context
@@ -14,51 +15,51 @@ from attn_gui.views.drawers.drawer import Drawer, table_height
 from attn_gui.views.drawers.segments import Segments
 from attn_gui.views.drawers.weights_controls import WeightsControls
 from attn_gui.views.drawers.weights_model import WeightsModel
-from attn_gui.views.drawers.weights_part import WeightsPart, present
+from attn_gui.views.drawers.weights_part import WeightsPart
 from attn_gui.views.drawers.weights_view import WeightsView
+from attn_gui.views.top_bar import Dropdown
 
 
 class WeightsDrawer(Drawer):
-    """A tab for each matrix and bias; of several heads, one head's part or all of it."""
+    """A button for each matrix and bias, a list of the further tables; of several heads, one head's part or all."""
 
     title = "Projections"
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         self.matrix = Segments(context.look, "Matrix", [])
+        self.further = Dropdown("Further table")
+        self.further.setPlaceholderText("Further tables")
+        self.further.setToolTip("Tables of the scoring, sinks and appended keys")
         self.told = QLabel()
         self.told.setObjectName("muted")
         self.extent = Segments(context.look, "Show", [("head", "Head 1"), ("whole", "All heads")])
         self.model = WeightsModel(context, self)
         self.table = WeightsView(context, self.model)
         self.controls = WeightsControls(context)
-        self.empty.say(
-            "No projections",
-            "Q, K and V were given as they are, so nothing is projected. See them in the Stages drawer, "
-            "or choose an example to start from tokens and weights.",
-        )
-        self.fill(self.matrix, self.extent, self.told, self.controls, body=self.table)
-        self.matrix.chosen.connect(self._choose_matrix)
+        self.fill(self.matrix, self.further, self.extent, self.told, self.controls, body=self.table)
+        self.matrix.chosen.connect(self.show_table)
+        self.further.chosen.connect(self.show_table)
         self.extent.chosen.connect(self._choose_extent)
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
         context.document.changed.connect(self._on_changed)
         context.document.revisited.connect(self._reveal)
         self.refresh()
 
+    def show_table(self, name: str) -> None:
+        """Show the table called ``name``."""
+        self.context.document.keep_view(weights_table=name)
+        self.refresh()
+
     def refresh(self) -> None:
         e = self.context.document.experiment
-        self._show_matrices(present(e))
-        self._show_extent(e)
-        if e.weights is not None:
-            part = WeightsPart(e, self.matrix.value, self._head(e))
-            self.model.show_part(part)
-            self.table.setAccessibleName(part.name)
-            self.told.setText(part.told())
-            self.told.setToolTip(part.told())
-        else:
-            self.model.show_part(None)
+        part = WeightsPart(e, self._show_choices(e), self._head(e))
+        self._show_extent(part)
+        self.model.show_part(part)
+        self.table.setAccessibleName(part.title)
+        self.told.setText(part.told())
+        self.told.setToolTip(part.told())
         self.controls.refresh()
-        self.show_empty(e.weights is None)
 
     def body_height(self, width: int) -> int:
         return table_height(self.table, width)
@@ -68,22 +69,20 @@ class WeightsDrawer(Drawer):
 
     def _reveal(self, before: Session, after: Session) -> None:
         """Show what an undo or a redo changed, unless that would lose what is being typed."""
-        old, new = before.experiment.weights, after.experiment.weights
-        if not self.isVisible() or self.table.held or old is None or new is None:
+        if not self.isVisible() or self.table.held or self.model.part is None:
             return
-        blocks = {name: changed_numbers(old.get(name), new.get(name)) for name in self.matrix.values}
-        changed = [name for name, block in blocks.items() if block is not None]
-        if not changed:
+        old = {table.name: table.table for table in tables_of(before.experiment)}
+        found = ((new.name, changed_numbers(old.get(new.name), new.table)) for new in tables_of(after.experiment))
+        blocks = {name: block for name, block in found if block is not None}
+        if not blocks:
             return
-        name = self.matrix.value if self.matrix.value in changed else changed[0]
+        name = self.model.part.name if self.model.part.name in blocks else next(iter(blocks))
         block, part = blocks[name], WeightsPart(after.experiment, name, self._head(after.experiment))
-        if block is None:
-            return
         inside = block.top in part.rows and block.bottom in part.rows
         if not (inside and block.left in part.columns and block.right in part.columns):
             self.context.document.keep_view(weights_whole=True)
             part = WeightsPart(after.experiment, name)
-        self._choose_matrix(name)
+        self.show_table(name)
         top, left = part.rows.start, part.columns.start
         self.table.select_block(CellRange(block.top - top, block.left - left, block.bottom - top, block.right - left))
         self.table.scrollTo(self.table.currentIndex())
@@ -92,21 +91,29 @@ class WeightsDrawer(Drawer):
         if self.isVisible():
             self.refresh()
 
-    def _show_matrices(self, names: list[str]) -> None:
-        if names != self.matrix.values:
-            self.matrix.offer([(name, name) for name in names])
-        if names:
-            wanted = view_choices.word(self.context.document.session, "weights_table", names, names[0])
-            self.matrix.show_value(wanted)
+    def _show_choices(self, e: Experiment) -> str:
+        """Offer the tables of ``e``; returns the name of the one that is shown."""
+        titles = {table.name: table.title for table in tables_of(e)}
+        first = [table.name for table in source_tables(e)]
+        further = [(name, title, None) for name, title in titles.items() if name not in first]
+        name = view_choices.word(self.context.document.session, "weights_table", titles, first[0])
+        if first != self.matrix.values:
+            self.matrix.offer([(each, titles[each]) for each in first])
+        self.matrix.show_value(name if name in first else "")
+        self.further.setVisible(bool(further))
+        self.further.show_choices(further, name)
+        return name
 
-    def _show_extent(self, e: Experiment) -> None:
-        head = self.context.selection.head
-        self.extent.setVisible(e.heads > 1 and e.weights is not None)
+    def _show_extent(self, part: WeightsPart) -> None:
+        head, heads = self.context.selection.head, part.experiment.heads
+        self.extent.setVisible(heads > 1)
+        cut = part.of.parts > 1
         button = self.extent.button("head")
-        button.setEnabled(head != "mean")
-        button.setText("One head" if head == "mean" else f"Head {min(int(head), e.heads - 1) + 1}")
-        button.setToolTip("The mean over heads has no matrix of its own" if head == "mean" else "")
-        self.extent.show_value("whole" if self._head(e) is None else "head")
+        button.setEnabled(head != "mean" and cut)
+        button.setText("One head" if head == "mean" else f"Head {min(int(head), heads - 1) + 1}")
+        reason = f"{part.title} is one for all heads" if not cut else "The mean over heads has no table of its own"
+        button.setToolTip(reason if head == "mean" or not cut else "")
+        self.extent.show_value("whole" if part.group is None else "head")
 
     def _head(self, e: Experiment) -> int | None:
         """The head to show the part of, None for all of it."""
@@ -115,10 +122,6 @@ class WeightsDrawer(Drawer):
         if e.heads == 1 or head == "mean" or whole:
             return None
         return min(int(head), e.heads - 1)
-
-    def _choose_matrix(self, name: str) -> None:
-        self.context.document.keep_view(weights_table=name)
-        self.refresh()
 
     def _choose_extent(self, value: str) -> None:
         self.context.document.keep_view(weights_whole=value == "whole")

@@ -1,20 +1,22 @@
-"""WeightsModel: the matrix or bias that is shown, as a spreadsheet that writes into the experiment."""
+"""WeightsModel: the table that is shown, as a spreadsheet that writes into the experiment."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.files import numbers
-from attn_gui.model.edits import set_weight_cells
 from attn_gui.model.precision import Precision
+from attn_gui.model.tables import with_table_cells
 from attn_gui.views.clipboard import Block, read_numbers
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.weights_part import WeightsPart
 from attn_gui.views.figures import shown
 from attn_gui.views.grid import NOWHERE, GridModel, Index
+from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.spans import Span, TableSpans
 
 
@@ -78,15 +80,18 @@ class WeightsModel(GridModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             part = self.part
             place = f"{part.row_name(index.row())}, {part.column_name(index.column())}"
-            return f"{part.name}, {place}, {numbers.text(self.value(index), Precision.FLOAT64)}"
+            return f"{part.title}, {place}, {numbers.text(self.value(index), Precision.FLOAT64)}"
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         part = self.part
         if part is None or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return None
-        horizontal = orientation == Qt.Orientation.Horizontal
-        return part.column_name(section) if horizontal else part.row_name(section)
+        name = part.column_name(section) if orientation == Qt.Orientation.Horizontal else part.row_name(section)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return token_text(name)
+        # a token may look like markup, which Qt would follow in a tooltip
+        return f"<span>{escape(name)}</span>"
 
     def cells(self, rows: range, columns: range) -> list[list[str]]:
         if self.part is None:
@@ -97,7 +102,7 @@ class WeightsModel(GridModel):
     def write(self, row: int, column: int, block: Block, label: str) -> None:
         part = self.part
         if part is None:
-            raise ValueError("there are no weights")
+            raise ValueError("there is no table")
         found = [
             (r, c, value)
             for r, line in enumerate(read_numbers(block))
@@ -110,8 +115,8 @@ class WeightsModel(GridModel):
         rows, columns = rows + part.rows.start + row, columns + part.columns.start + column
         if np.array_equal(part.table.array()[rows, columns], values):
             return
-        experiment = set_weight_cells(self._context.document.experiment, part.name, rows, columns, values)
-        self._context.document.apply(f"{label} in {part.name}", experiment)
+        experiment = with_table_cells(self._context.document.experiment, part.name, rows, columns, values)
+        self._context.document.apply(f"{label} in {part.title}", experiment)
 
     def _on_setting(self, name: str) -> None:
         if name == "decimals" and self.part is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
@@ -15,6 +16,10 @@ from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 NARROWEST_COLUMN = 64
+# a longer name is cut; so many are measured
+WIDEST_NAME = 112
+MEASURED = 256
+WIDEST_ROW_NAME = 168
 # of 255; weak enough to leave the numbers their contrast
 TINT = 72
 
@@ -32,6 +37,7 @@ class WeightsView(SpreadsheetView):
             header.setDefaultSectionSize(size)
             header.setMinimumSectionSize(20)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setMaximumWidth(WIDEST_ROW_NAME)
         self._tints: list[QColor] = []
         model.figures_changed.connect(self._fit_columns)
         context.look.changed.connect(self._mix)
@@ -65,8 +71,13 @@ class WeightsView(SpreadsheetView):
                     painter.drawLine(x, 0, x, bottom)
 
     def _fit_columns(self) -> None:
-        """Columns of one width, wide enough for every number."""
-        widest = max(self.fontMetrics().horizontalAdvance(text) for text in self._weights.figures.widest)
+        """Columns of one width, wide enough for every number and for the longest name within limits."""
+        metrics, model = self.fontMetrics(), self._weights
+        names = [model.headerData(k, Qt.Orientation.Horizontal) for k in range(min(model.columnCount(), MEASURED))]
+        widest = max(
+            *(metrics.horizontalAdvance(text) for text in model.figures.widest),
+            *(min(metrics.horizontalAdvance(name), WIDEST_NAME) for name in names),
+        )
         self.horizontalHeader().setDefaultSectionSize(max(NARROWEST_COLUMN, widest + SPACE))
 
     def _mix(self) -> None:

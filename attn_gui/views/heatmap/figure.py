@@ -17,6 +17,7 @@ from attn_gui.views.heatmap.hatch import hatch_pen, hatching, line_colours, line
 from attn_gui.views.heatmap.image import index_to_qimage, sampled
 from attn_gui.views.heatmap.labels import longest_text, stride, token_text
 from attn_gui.views.heatmap.numbers_item import fitting_style, inks
+from attn_gui.views.heatmap.parts_item import paint_parts, parts_of
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.look import number_font
 from attn_gui.views.theme import ColourTable, Theme
@@ -77,6 +78,8 @@ class Figure:
             self._paint_cells(painter, grid)
         else:
             self._paint_image(painter, grid, ratio)
+        gap, line = self.theme.colour("panel"), self.theme.colour("muted")
+        paint_parts(painter, grid, parts_of(self.experiment), gap, line)
         painter.restore()
         bar = QRectF(MARGIN, origin.y() + grid.height + GAP, size.width() - 2 * MARGIN, BAR)
         gradient = index_to_qimage(np.arange(LAST_COLOUR + 1, dtype=np.uint8)[np.newaxis], self.table)

@@ -46,7 +46,7 @@ class Keys(QObject):
         if moved is not None:
             self._go_to(*moved, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         elif key == Key.Key_Space and self._maskable():
-            toggle(self._document, *self._cell())
+            toggle(self._document, *self._cell(), self._selection.head)
         elif key in (Key.Key_Return, Key.Key_Enter):
             self._open_table()
         elif key == Key.Key_Escape and (self._selection.queries or self._selection.keys):

@@ -105,6 +105,14 @@ class LabelStrip(QWidget):
             self.grid = grid
             self.update()
 
+    def part(self, index: int) -> str:
+        """What the token of ``index`` belongs to where that is not the present tokens."""
+        return ""
+
+    def set_apart(self) -> list[QRectF]:
+        """The places of what does not belong to the present tokens."""
+        return []
+
     def mark(self, selected: int, hovered: int | None, picked: frozenset[int]) -> None:
         """Which label is that of the selected cell, which lies under the pointer, and which were picked."""
         if (selected, hovered, picked) != (self.selected, self.hovered, self.picked):
@@ -144,7 +152,8 @@ class LabelStrip(QWidget):
         if index is None:
             return ""
         token = escape(token_text(self._labels[index]))
-        return f"<b>{token}</b><br>{self._what} {index + 1} of {len(self._labels)}"
+        part = self.part(index)
+        return f"<b>{token}</b><br>{part + ', ' if part else ''}{self._what} {index + 1} of {len(self._labels)}"
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -158,6 +167,8 @@ class LabelStrip(QWidget):
             return
         painter = QPainter(self)
         theme = self._look.theme
+        for place in self.set_apart():
+            painter.fillRect(place, theme.colour("window"))
         if self.selected < len(self._labels):
             place = self.place(self.selected)
             painter.fillRect(place, theme.colour("band"))
@@ -171,7 +182,12 @@ class LabelStrip(QWidget):
                 role = "accent_text"
             elif index == self.hovered:
                 role = "accent"
+            elif self.part(index):
+                role = "muted"
             painter.setPen(theme.colour(role))
+            font = self.font()
+            font.setItalic(bool(self.part(index)))
+            painter.setFont(font)
             self.write(painter, index, room)
             if self.step > 1:
                 painter.fillRect(self.tick_of(self.place(index)), theme.colour("muted"))
@@ -246,7 +262,31 @@ class RowLabels(LabelStrip):
 
 
 class ColumnLabels(LabelStrip):
-    """The keys, above the matrix: upright where the strip was made high because they would not fit side by side."""
+    """The keys, above the matrix: upright where the strip was made high because they would not fit side by side.
+
+    Those before the present ones are the cache's, those after them no token's.
+    """
+
+    def __init__(self, look: Look, what: str, parent: QWidget) -> None:
+        super().__init__(look, what, parent)
+        self._present = (0, 0)
+
+    def set_present(self, first: int, end: int) -> None:
+        """Which keys are those of the present tokens."""
+        if (first, end) != self._present:
+            self._present = first, end
+            self.update()
+
+    def part(self, index: int) -> str:
+        first, end = self._present
+        return "cache" if index < first else "appended" if index >= end else ""
+
+    def set_apart(self) -> list[QRectF]:
+        assert self.grid is not None
+        first, end = self._present
+        spans = [(start, stop) for start, stop in ((0, first), (end, len(self._labels))) if start < stop]
+        ends = [(round(self.grid.x(start)), round(self.grid.x(stop))) for start, stop in spans]
+        return [QRectF(left, 0, right - left, self.height()) for left, right in ends]
 
     gap = 4
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from attn_gui.control.document import Document
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.trace import Head
+from attn_gui.views.masks.cells import allowed_in
 
 LABEL = "Paint mask"
 
@@ -15,9 +17,12 @@ _strokes = itertools.count(1)
 
 
 class Stroke:
-    """One stroke, from the press of the button to its release: all its cells become the opposite of the first."""
+    """One stroke, from the press of the button to its release: all its cells become the opposite of the first.
 
-    def __init__(self, document: Document, query: int, key: int) -> None:
+    They do so in every head; what the first was is looked up in ``head``.
+    """
+
+    def __init__(self, document: Document, query: int, key: int, head: Head) -> None:
         self._document = document
         before = document.experiment
         self._painted = before.painted
@@ -27,7 +32,7 @@ class Stroke:
         self._merge = f"paint {next(_strokes)}"
         # what is on screen may be older than the document, and have more tokens
         self._possible = query < before.n_q and key < before.n_k
-        self._allow = self._possible and not is_allowed(before, query, key)
+        self._allow = self._possible and not is_allowed(before, query, key, head)
         self._paint({(query, key)})
 
     def move_to(self, query: int, key: int) -> None:
@@ -48,14 +53,14 @@ class Stroke:
         self._document.apply(LABEL, replace(now, painted=painted), self._merge)
 
 
-def toggle(document: Document, query: int, key: int) -> None:
-    """Toggle one cell."""
-    Stroke(document, query, key)
+def toggle(document: Document, query: int, key: int, head: Head) -> None:
+    """Toggle one cell as it is in ``head``."""
+    Stroke(document, query, key, head)
 
 
-def is_allowed(experiment: Experiment, query: int, key: int) -> bool:
-    """Whether the mask lets ``query`` attend to ``key``."""
-    return bool(experiment.allowed(slice(query, query + 1), slice(key, key + 1))[0, 0])
+def is_allowed(experiment: Experiment, query: int, key: int, head: Head) -> bool:
+    """Whether the mask lets ``query`` attend to ``key`` in ``head``."""
+    return bool(allowed_in(experiment, slice(query, query + 1), slice(key, key + 1), head)[0, 0])
 
 
 def cells_between(start: tuple[int, int], stop: tuple[int, int]) -> Iterator[tuple[int, int]]:

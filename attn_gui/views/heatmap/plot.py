@@ -22,6 +22,7 @@ from attn_gui.views.heatmap.image import in_sight, sampled
 from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
 from attn_gui.views.heatmap.lines_item import LinesItem
 from attn_gui.views.heatmap.numbers_item import NumbersItem
+from attn_gui.views.heatmap.parts_item import PartsItem, parts_of
 from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
 from attn_gui.views.painting import guarded
@@ -62,10 +63,11 @@ class Plot(QWidget):
         self._canvas: Canvas | None = None
         self.hatch = HatchItem()
         self.lines = LinesItem()
+        self.parts = PartsItem()
         self.numbers = NumbersItem()
         self.flash = FlashItem(self)
         self.cursor_items = Cursor()
-        self._above: list[QGraphicsItem] = [self.hatch, self.lines, self.numbers, self.flash]
+        self._above: list[QGraphicsItem] = [self.hatch, self.lines, self.parts, self.numbers, self.flash]
         for order, item in enumerate(self._above, start=1):
             item.setZValue(order)
         self.row_labels = RowLabels(look, "query", self)
@@ -104,6 +106,7 @@ class Plot(QWidget):
             self._canvas.set_theme(theme, table)
         self.hatch.set_theme(theme)
         self.lines.set_theme(theme)
+        self.parts.set_theme(theme)
         self.numbers.set_theme(theme, table)
         self.flash.set_theme(theme)
         self.cursor_items.set_theme(theme)
@@ -117,6 +120,8 @@ class Plot(QWidget):
         shape = experiment.n_q, experiment.n_k
         others = self.row_labels.set_labels(experiment.tokens.tokens)
         others |= self.column_labels.set_labels(experiment.keys.tokens)
+        self.column_labels.set_present(experiment.offset, experiment.n_k - len(experiment.appended))
+        self.parts.show_parts(parts_of(experiment))
         if others or shape != self._shape:
             self._shape = shape
             self.columns.set_count(experiment.n_k)
@@ -272,6 +277,7 @@ class Plot(QWidget):
         self.row_labels.show_grid(grid)
         self.column_labels.show_grid(grid)
         self.lines.show_grid(grid, self.devicePixelRatioF())
+        self.parts.show_grid(grid)
         self._draw()
         self._draw_cursor()
         self.grid_changed.emit()

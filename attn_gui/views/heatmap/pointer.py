@@ -114,7 +114,7 @@ class Pointer(QObject):
         if event.button() == Qt.MouseButton.LeftButton and self._paintable():
             if cell is not None:
                 self._clicked(*cell)
-                self._stroke = Stroke(self._document, *cell)
+                self._stroke = Stroke(self._document, *cell, self._selection.head)
             return True
         self._pressed = point
         self._from = self._bands.top, self._plot.columns.left

@@ -55,13 +55,13 @@ class SumColumn(QWidget):
         if before is not None and before_decimals == decimals and _look_alike(before, sums, decimals):
             return
         flagged = [int(i) for i in (sums.empty | sums.off).nonzero()[0]]
-        # of rows that are right, one is as wide as another
-        rows = [*flagged[:MEASURED], 0, len(sums.sums) - 1]
+        # of rows that are right, one is as wide as another; where none is, the extremes are as wide as any
+        rows = [*flagged[:MEASURED], 0, len(sums.sums) - 1, int(sums.sums.argmin()), int(sums.sums.argmax())]
         metrics = QFontMetricsF(self.font())
         widest = max(metrics.horizontalAdvance(sum_text(sums, i, decimals)) for i in rows)
         self.needed_width = max(NARROWEST, math.ceil((widest + 2 * PADDING) / 4) * 4)
-        count = f"{len(flagged)} of {len(sums.sums)} rows do not sum to 1"
-        self.setAccessibleDescription(count if flagged else "every row sums to 1")
+        words = f"{len(flagged)} of {len(sums.sums)} rows do not sum to 1" if flagged else "every row sums to 1"
+        self.setAccessibleDescription(words if sums.judged else "rows need not sum to 1")
         self.update()
 
     def show_grid(self, grid: Grid, selected: int) -> None:
@@ -137,7 +137,8 @@ class SumColumn(QWidget):
 def _look_alike(one: RowSums, other: RowSums, decimals: int) -> bool:
     """Whether both are written in the same words."""
     return (
-        np.array_equal(one.empty, other.empty)
+        one.judged == other.judged
+        and np.array_equal(one.empty, other.empty)
         and not (one.off.any() or other.off.any())
         and np.array_equal(one.sums.round(decimals), other.sums.round(decimals))
     )

@@ -22,6 +22,7 @@ from attn_gui.views.heatmap.frame import Corner
 from attn_gui.views.heatmap.labels import longest_text
 from attn_gui.views.heatmap.numbers_item import SIZES_BELOW, SMALLEST_PIXELS
 from attn_gui.views.heatmap.words import cell_description
+from attn_gui.views.masks.cells import allowed_in
 from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
@@ -58,10 +59,11 @@ class TwinModel(ArrayModel):
         return super().data(index, role)
 
     def allowed(self, i: int, j: int) -> bool:
-        """Whether the mask lets query ``i`` attend to key ``j``."""
+        """Whether the mask lets query ``i`` attend to key ``j`` in the head shown."""
         assert self._experiment is not None
         if i not in self._rows:
-            self._rows[i] = self._experiment.allowed(slice(i, i + 1), slice(0, self._experiment.n_k))[0]
+            keys = slice(0, self._experiment.n_k)
+            self._rows[i] = allowed_in(self._experiment, slice(i, i + 1), keys, self._ask.head)[0]
         return bool(self._rows[i][j])
 
     def description(self, i: int, j: int) -> str:

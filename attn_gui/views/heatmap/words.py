@@ -99,7 +99,7 @@ def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> Sentence
     if len(queries) == 1:
         over = f"{_counted(keys, 'key')} for '{token_text(experiment.tokens.tokens[queries[0]])}'"
     elif len(keys) == 1:
-        over = f"{_counted(queries, 'query')} for key '{token_text(experiment.keys.tokens[keys[0]])}'"
+        over = f"{_counted(queries, 'query')} for key '{key_name(experiment, keys[0])}'"
     else:
         over = f"{_counted(queries, 'query')} × {_counted(keys, 'key')}"
     total = figure(answer.total, decimals)
@@ -108,8 +108,16 @@ def sum_sentence(experiment: Experiment, answer: Sum, decimals: int) -> Sentence
     return Sentence(f"{told} ({answer.masked} masked left out)", shorter) if answer.masked else Sentence(told, shorter)
 
 
+def key_name(experiment: Experiment, j: int) -> str:
+    """Key ``j`` by its name, and whether it is of the cache or no token's: ``the (cache)``."""
+    name = token_text(experiment.keys.tokens[j])
+    if j < experiment.offset:
+        return f"{name} (cache)"
+    return f"{name} (appended)" if j >= experiment.n_k - len(experiment.appended) else name
+
+
 def _tokens(experiment: Experiment, cell: tuple[int, int]) -> tuple[str, str]:
-    return token_text(experiment.tokens.tokens[cell[0]]), token_text(experiment.keys.tokens[cell[1]])
+    return token_text(experiment.tokens.tokens[cell[0]]), key_name(experiment, cell[1])
 
 
 def _counted(items: Collection[int], one: str) -> str:

@@ -1,0 +1,75 @@
+"""What every convention starts from, on a device: brought there once for a level, and cut to a block of queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attn_gui.compute.biasing import Biasing
+from attn_gui.compute.diagnose.levels import HALVES, Level
+from attn_gui.compute.indices import Indices
+from attn_gui.compute.masking import Mask
+from attn_gui.compute.numbers import stored, summed
+from attn_gui.compute.projections import Projections
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
+
+
+class Inputs:
+    """Queries, keys and values before norm and rotary positions, mask and bias of an experiment at a level.
+
+    Q: [heads, n_q, d_k]; K, V: [kv_heads, n_k, d_k or d_v]. stored: the type that stages are rounded to; working: the
+    type that sums run in. tokens: how many of the keys are tokens', before those that are appended.
+    """
+
+    def __init__(self, experiment: Experiment, level: Level, device: str) -> None:
+        self.device = torch.device(device)
+        # without rounding, float64 is the nearest to the exact values; MPS has none
+        exact = Precision.FLOAT32 if self.device.type == "mps" else Precision.FLOAT64
+        precision = level.precision if level.precision in HALVES else exact
+        e = self.experiment = replace(experiment, precision=precision)
+        self.level = level
+        self.tokens = e.n_k - len(e.appended)
+        inputs = self.projections = Projections(e, self.device)
+        group = e.heads // e.kv_heads
+        self.Q = torch.stack([inputs.of_head("Q_projected", head) for head in range(e.heads)])
+        self.K = torch.stack([inputs.of_head("K_projected", head) for head in range(0, e.heads, group)])
+        self.V = torch.stack([inputs.of_head("V", head) for head in range(0, e.heads, group)])
+        self.W_O, self.b_O = inputs.weight("W_O"), inputs.weight("b_O")
+        self.rounded, self.exact = stored(precision), stored(exact)
+        if level.rounding == "ends":
+            self.Q, self.K, self.V = (part.to(self.exact) for part in (self.Q, self.K, self.V))
+            self.W_O, self.b_O = (None if part is None else part.to(self.exact) for part in (self.W_O, self.b_O))
+        self.working = summed(exact if level.rounding == "ends" else precision)
+        indices = Indices(e, self.device)
+        mask = Mask(e, self.device, indices)
+        every_head, every_row = slice(0, e.heads), slice(0, e.n_q)
+        self.allowed = (
+            None if mask.everything else mask.allowed(every_head, every_row, slice(0, e.n_k))
+        )  # [1 or heads, n_q, n_k]
+        bias = Biasing(e, indices)
+        self.bias = None if bias.nothing else bias.values(every_head, every_row, self.working)  # [heads, n_q, n_k]
+
+    def tensor(self, array: NDArray[np.floating]) -> torch.Tensor:
+        """Numbers to compare with, or to compute with, in the most exact type."""
+        return torch.tensor(array, dtype=self.exact, device=self.device)
+
+
+class Block:
+    """Some queries of every head: ``rows`` are their indices."""
+
+    def __init__(self, inputs: Inputs, rows: torch.Tensor) -> None:
+        self.inputs = inputs
+        self.rows = rows
+        self.whole = len(rows) == inputs.experiment.n_q
+
+    def cut(self, array: torch.Tensor) -> torch.Tensor:
+        """The block's queries of ``array``, [.., n_q, columns]."""
+        return array if self.whole else array[..., self.rows, :]
+
+    @property
+    def key_count(self) -> int:
+        return self.inputs.experiment.n_k

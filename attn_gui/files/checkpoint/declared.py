@@ -1,0 +1,115 @@
+"""What a file says that it holds, before any of it is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attn_gui.files.errors import FileError
+from attn_gui.model.table import Floats
+
+# bytes of a number, by torch's name for the type
+ITEM_BYTES = {
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2fnuz": 1,
+    "complex128": 16,
+    "complex64": 8,
+    "int64": 8,
+    "int32": 4,
+    "int16": 2,
+    "int8": 1,
+    "uint64": 8,
+    "uint32": 4,
+    "uint16": 2,
+    "uint8": 1,
+    "bool": 1,
+}
+MAX_NAMES = 100_000
+MAX_DEPTH = 16
+# what a file may call the number of heads, in the order of trust
+HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A tensor by its shape and torch's name for its type of numbers."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it holds real numbers, as weights do."""
+        return "float" in self.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class StateTensor:
+    """A tensor's numbers, float64 and read-only, and the type that they had in the file."""
+
+    array: Floats
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The tensors of a file by name, and the whole numbers and words beside them, each in the order of the file."""
+
+    tensors: Mapping[str, Declared]
+    others: Mapping[str, int | str]
+
+    @property
+    def heads(self) -> int | None:
+        """The number of heads, where the file says one and only one."""
+        for name in HEADS:
+            said = {
+                int(value)
+                for other, value in self.others.items()
+                if other.rpartition(".")[2] == name and str(value).isascii() and str(value).isdigit()
+            }
+            if said:
+                return said.pop() if len(said) == 1 else None
+        return None
+
+
+def flattened(path: Path, root: Mapping[Any, Any]) -> dict[str, Any]:
+    """The leaves of dicts within dicts by their names joined with dots; raises FileError for a name given twice."""
+    found: dict[str, Any] = {}
+    waiting = [("", root, 0)]
+    visited = 0
+    while waiting:
+        prefix, mapping, depth = waiting.pop()
+        for key, value in mapping.items():
+            visited += 1
+            if visited > MAX_NAMES or depth > MAX_DEPTH:
+                raise FileError(path, "", f"at most {MAX_NAMES:,} names, {MAX_DEPTH} dicts deep", "more")
+            if type(key) not in (str, int):
+                continue
+            name = f"{prefix}{key}"
+            if isinstance(value, Mapping):
+                waiting.append((f"{name}.", value, depth + 1))
+            elif name in found:
+                raise FileError(path, name, "one tensor of this name", "several")
+            else:
+                found[name] = value
+    return found
+
+
+def check_there(path: Path, names: Iterable[str], declared: Mapping[str, Declared]) -> None:
+    """Raise FileError unless the tensors ``names``, which were seen before, are still there."""
+    for name in names:
+        if name not in declared:
+            raise FileError(path, name, "the tensor that was there before", "a file that has changed")

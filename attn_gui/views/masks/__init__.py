@@ -1,0 +1,1 @@
+"""Choosing, combining and importing masks."""
