@@ -43,7 +43,6 @@ from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 
-
 REACH = 30
 
 

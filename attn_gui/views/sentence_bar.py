@@ -19,6 +19,8 @@ from attn_gui.views.figures import percent
 SLOT = "sentence"
 # as many keys as one reads in a line; of more, the largest
 SHOWN_KEYS = 8
+# letters of a name; a longer one is cut, and whole in the tool tip
+LONGEST_NAME = 24
 NOTE_LINES = 2
 
 
@@ -82,6 +84,7 @@ class SentenceBar(QWidget):
         plain, rich = sentence(trace.experiment, answer, theme.accent, theme.muted)
         self.sentence.setText(rich)
         self.sentence.setAccessibleName(plain)
+        self.sentence.setToolTip(f"<p>{escape(plain)}</p>" if "…" in rich else "")
 
     def _show_note(self) -> None:
         note = self._context.document.session.named.note
@@ -125,20 +128,28 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     plain, rich = [], []
     for j in chosen:
         share = percent(float(row.N[j]))
-        name = tokens[j] if tokens[j].isalpha() else f"“{tokens[j]}”"
+        name, seen = _named(tokens[j]), _named(_cut(tokens[j]))
         place = str(j + 1) if tokens.count(tokens[j]) > 1 else ""
         figure = f"<b style='color:{accent}'>{escape(share)}</b>" if row.N[j] >= top else escape(share)
         plain.append(f"{name} {f'({place}) ' if place else ''}{share}")
-        rich.append(f"{escape(name)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
+        rich.append(f"{escape(seen)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
     rest = len(largest_first) - len(chosen)
     if rest:
         left = percent(max(0.0, row.total - float(sum(row.N[j] for j in chosen))))
         plain.append(f"{rest:,} others {left}")
         rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
-    head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "
+    head = f"{escape(start)}<b>“{escape(_cut(query))}”</b> looks at&nbsp;&nbsp; "
     total = "" if experiment.scoring.sums_to_one else f" (row sums to {_sum(row.total)})"
     end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
+
+
+def _named(token: str) -> str:
+    return token if token.isalpha() else f"“{token}”"
+
+
+def _cut(token: str) -> str:
+    return token if len(token) <= LONGEST_NAME else f"{token[: LONGEST_NAME - 1]}…"
 
 
 def _sum(total: float) -> str:

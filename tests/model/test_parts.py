@@ -132,7 +132,7 @@ def test_a_family_knows_its_parts() -> None:
     with pytest.raises(ExperimentError, match="shape kind: expected everything, received 'circle'"):
         Shape.of_kind("circle")
     assert Everything.described("size").label == "Size"
-    with pytest.raises(ExperimentError, match="shape everything: expected parameters cells, count, .*, received 'x'"):
+    with pytest.raises(ExperimentError, match=r"shape everything: expected parameters cells, count, .*, received 'x'"):
         Everything.described("x")
     with pytest.raises(ExperimentError, match=r"normaliser softmax: expected parameters \(none\), received 'x'"):
         Softmax.described("x")
