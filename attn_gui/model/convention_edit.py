@@ -70,9 +70,12 @@ def _rotary(e: Experiment, choice: Choice) -> Experiment:
     scoring = replace(e.scoring, rotary=rotary)
     if start == e.offset:
         return replace(e, scoring=scoring)
-    if not e.variant.is_cross:
-        received = "the tokens are queries and keys at once"
-        raise ExperimentError(choice.title, "queries with positions of their own", received)
+    alone = e.variant.is_cross and e.scoring.position.kind == "none"
+    if not alone:
+        received = (
+            "tokens are queries and keys at once" if not e.variant.is_cross else "their embeddings would move too"
+        )
+        raise ExperimentError(choice.title, "queries whose positions nothing else depends on", received)
     moved = e.query_positions + (start - e.offset)
     return replace(e, tokens=e.tokens.with_column("position", moved), scoring=scoring)
 

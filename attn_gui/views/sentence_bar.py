@@ -21,6 +21,8 @@ from attn_gui.views.figures import percentages
 SLOT = "sentence"
 # as many keys as one reads in a line; of more, the largest
 SHOWN_KEYS = 8
+# letters of a name; a longer one is cut, and whole in the tool tip
+LONGEST_NAME = 24
 NOTE_LINES = 2
 # characters; more are not to be seen in these lines
 LONGEST_NOTE = 4_000
@@ -88,6 +90,7 @@ class SentenceBar(QWidget):
         plain, rich = sentence(trace.experiment, answer, theme.accent, theme.muted)
         self.sentence.setText(rich)
         self.sentence.setAccessibleName(plain)
+        self.sentence.setToolTip(f"<p>{escape(plain)}</p>" if "…" in rich else "")
 
     def _show_note(self) -> None:
         note = beginning(self._context.document.session.named.note, LONGEST_NOTE)
@@ -133,19 +136,26 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     *shares, left = percentages([*weights, max(0.0, row.total - math.fsum(weights)) if rest else 0.0])
     plain, rich = [], []
     for j, share in zip(chosen, shares, strict=True):
-        name = beginning(tokens[j])
-        name = name if tokens[j].isalpha() else f"“{name}”"
+        name, seen = _named(beginning(tokens[j])), _named(_cut(tokens[j]))
         place = str(j + 1) if tokens.count(tokens[j]) > 1 else ""
         figure = f"<b style='color:{accent}'>{escape(share)}</b>" if row.N[j] >= top else escape(share)
         plain.append(f"{name} {f'({place}) ' if place else ''}{share}")
-        rich.append(f"{escape(name)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
+        rich.append(f"{escape(seen)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
     if rest:
         plain.append(f"{rest:,} others {left}")
         rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
-    head = f"{escape(start)}<b>“{escape(query)}”</b> looks at&nbsp;&nbsp; "
+    head = f"{escape(start)}<b>“{escape(_cut(query))}”</b> looks at&nbsp;&nbsp; "
     total = "" if experiment.scoring.sums_to_one else f" (row sums to {_sum(row.total)})"
     end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
+
+
+def _named(token: str) -> str:
+    return token if token.isalpha() else f"“{token}”"
+
+
+def _cut(token: str) -> str:
+    return token if len(token) <= LONGEST_NAME else f"{token[: LONGEST_NAME - 1]}…"
 
 
 def _sum(total: float) -> str:

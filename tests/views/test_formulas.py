@@ -70,7 +70,7 @@ def test_the_line_of_the_scores_gives_the_scores(e: Experiment) -> None:
 @given(exact)
 def test_the_formula_of_each_stage_of_the_scores_gives_it(e: Experiment) -> None:
     t = trace(e)
-    names = {name: t.stage(name) for name in ("raw", "scaled", "capped", "bias") if name in stages_of(e)}
+    names: dict[str, Any] = {n: t.stage(n) for n in ("raw", "scaled", "capped", "bias") if n in stages_of(e)}
     names["root"] = np.float64(math.sqrt(e.d_k))
     for stage in ("scaled", "capped", "A"):
         np.testing.assert_allclose(value_of(formula(e, stage), names), t.stage(stage), rtol=1e-9, atol=1e-9)

@@ -16,6 +16,8 @@ from attn_gui.model.normalisers.entmax15 import Entmax15
 from attn_gui.model.normalisers.sigmoid import Sigmoid
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import AppendedKey
+from attn_gui.model.table import Table
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.sums import SumColumn, sum_text
 from attn_gui.views.sentence_bar import SentenceBar
@@ -103,3 +105,22 @@ def test_sums_that_need_not_be_1_are_shown_unjudged(context: Context, qtbot: QtB
     assert column.accessibleDescription() == "every row sums to 1"
     column.show_sums(sums_of([1.0, 1.0], [False] * 2, False), 4)
     assert column.accessibleDescription() == "rows need not sum to 1"
+
+
+def test_a_long_name_is_cut_in_the_sentence_and_whole_beside_it(
+    context: Context, qtbot: QtBot, wait_traced: Traced
+) -> None:
+    bar = SentenceBar(context)
+    qtbot.addWidget(bar)
+    name = "<i>a key that no token has, with a long name</i>"
+    key = AppendedKey(name, Table.of(np.ones((1, 2))), Table.of(np.ones((1, 2))))
+    context.document.apply("key", replace(context.document.experiment, appended=(key,), scoring=FREE[0]))
+    context.document.start()
+    wait_traced()
+    assert f"“{name}” " in bar.sentence.accessibleName()
+    assert "“&lt;i&gt;a key that no token …”" in bar.sentence.text()
+    assert "(row sums to " in bar.sentence.text()
+    assert "with a long name&lt;/i&gt;”" in bar.sentence.toolTip()
+    context.document.undo_stack.undo()
+    wait_traced()
+    assert bar.sentence.toolTip() == ""

@@ -73,6 +73,7 @@ class Page:
         self.halves = precision.bytes == 2
         self.working = Precision.FLOAT64 if precision is Precision.FLOAT64 else Precision.FLOAT32
         self._parts: list[str | _Table] = []
+        self._title: Sequence[str] = ("",)
 
     def add(self, *lines: str) -> None:
         self._parts += lines
