@@ -159,7 +159,7 @@ class Menus:
         combine.setStatusTip("Join several rules by and, or and not, for all heads or some")
         combine.triggered.connect(bar.masking.open_panel)
         menu.addSeparator()
-        cache = menu.addAction("&Cache…")
+        cache = menu.addAction("C&ache…")
         cache.setStatusTip("How many of the tokens are keys of the cache, as in decoding")
         cache.triggered.connect(self._show_cache)
         more = menu.addAction("&Scale, precision, device…")
