@@ -195,7 +195,7 @@ def test_every_control_has_a_name_and_a_letter(look: Callable, tmp_path: Path) -
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> MainWindow:
     made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    qtbot.addWidget(made, before_close_func=lambda w: w.context.document.undo_stack.setClean())
+    qtbot.addWidget(made, before_close_func=lambda w: w.context.document.open(w.context.document.session, None))
     with qtbot.waitExposed(made):
         made.show()
     yield made
