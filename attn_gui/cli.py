@@ -1,24 +1,26 @@
-"""The commands without a window: ``attn-gui export`` and ``attn-gui info``.
+"""The commands without a window: ``attn-gui export``, ``attn-gui info`` and ``attn-gui diagnose``.
 
 The exit code is 0, or 1 for a file that cannot be read or written or a computation that cannot be done, or 2 for
-arguments that make no sense. Errors are one line on stderr.
+arguments that make no sense; of ``diagnose`` 3 where nothing matches. Errors are one line on stderr.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
+import math
 import os
 import sys
-from contextlib import closing, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar
 
 from attn_gui import __version__
-from attn_gui.files import examples, session
+from attn_gui.files import examples, session, tensor_file
 from attn_gui.files.errors import FileError
-from attn_gui.files.export import FORMS, Steps, export_folder
+from attn_gui.files.export import FORMS, export_folder
 from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.summary import summary
 from attn_gui.model.precision import Precision
@@ -30,8 +32,10 @@ from attn_gui.model.trace import Trace
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-COMMANDS = {"export", "info"}
 PROGRAM = "attn-gui"
+NO_MATCH = 3
+
+Result = TypeVar("Result")
 
 
 class Failure(Exception):
@@ -81,7 +85,7 @@ def _run(arguments: list[str]) -> int:
     if isinstance(options, int):
         return options
     try:
-        (_export if options.command == "export" else _info)(options)
+        return COMMANDS[options.command](options)
     except OSError as error:  # files raise FileError: this is the standard output
         return _not_printed(error)
     except (Failure, FileError, MemoryError) as error:
@@ -90,7 +94,6 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         _complain("stopped; files written before are whole")
         return 130
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -111,6 +114,18 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     export.add_argument("--precision", choices=[p.value for p in Precision], help="default: the experiment's own")
     info = commands.add_parser("info", help="say what a session holds")
+    diagnose = commands.add_parser("diagnose", help="find the convention that scores, weights or output follow")
+    diagnose.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help=".npz or .safetensors with Q, K, V, perhaps mask, and any of scores, weights, output",
+    )
+    diagnose.add_argument("--softcap", type=_softcap, metavar="C", help="a softcap that is known")
+    diagnose.add_argument(
+        "--base", type=_base, action="append", default=[], metavar="B", help="of rotary positions, besides 10000"
+    )
+    diagnose.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     names = ", ".join(examples.file_names())
     for command in (export, info):
         source = command.add_mutually_exclusive_group(required=True)
@@ -141,6 +156,20 @@ def _stages(argument: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def _softcap(argument: str) -> float:
+    number = float(argument)  # argparse says what a ValueError means
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number above 0, received {argument!r}")
+    return number
+
+
+def _base(argument: str) -> float:
+    number = float(argument)
+    if not 1 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number, 1 or more, received {argument!r}")
+    return number
+
+
 def _example(name: str) -> NamedExperiment:
     try:
         return examples.load(name)
@@ -152,7 +181,7 @@ def _session(options: argparse.Namespace) -> Session:
     return session.load(options.file) if options.example is None else Session((options.example,))
 
 
-def _export(options: argparse.Namespace) -> None:
+def _export(options: argparse.Namespace) -> int:
     named = _session(options).named
     if options.precision is not None:
         named = replace(named, experiment=replace(named.experiment, precision=Precision(options.precision)))
@@ -163,39 +192,81 @@ def _export(options: argparse.Namespace) -> None:
     trace = _trace(named, options.device)
     _shown("writing", export_folder(trace, named, options.out, stages, options.format))
     _say(f"{named.name}: {', '.join(stages)} written to {options.out}")
+    return 0
 
 
 def _trace(named: NamedExperiment, device: str) -> Trace:
-    from attn_gui.compute.devices import devices, unsupported
+    from attn_gui.compute.devices import unsupported
     from attn_gui.compute.trace import trace
+
+    device = _device(device)
+    reason = unsupported(device, named.experiment.precision)
+    if reason is not None:
+        raise Failure(f"cannot compute on {device}: {reason}")
+    with _computing(device):
+        return trace(named.experiment, device)
+
+
+def _device(device: str) -> str:
+    """torch's name of ``device``; raises Failure where it is not there."""
+    from attn_gui.compute.devices import devices
 
     known = {entry.name: entry.reason for entry in devices()}
     # torch's name for the first of its devices
     device = "cuda:0" if device == "cuda" and "cuda:0" in known else device
     there = ", ".join(name for name, missing in known.items() if missing is None)
     missing = known.get(device, known.get(device.partition(":")[0]) or "there is no such device")
-    reason = f"{missing}; there is {there}" if missing else unsupported(device, named.experiment.precision)
-    if reason is not None:
-        raise Failure(f"cannot compute on {device}: {reason}")
+    if missing:
+        raise Failure(f"cannot compute on {device}: {missing}; there is {there}")
+    return device
+
+
+@contextmanager
+def _computing(device: str) -> Iterator[None]:
     try:
-        return trace(named.experiment, device)
+        yield
     except (RuntimeError, AssertionError) as error:  # torch: a device that fails, no memory left
         raise Failure(f"cannot compute on {device}: {str(error).splitlines()[0]}") from error
 
 
-def _info(options: argparse.Namespace) -> None:
+def _diagnose(options: argparse.Namespace) -> int:
+    from attn_gui.compute.diagnose import diagnose_steps
+
+    asked = tensor_file.read(options.file)
+    question = asked.question(softcap=options.softcap, bases=options.base)
+    device = _device(options.device)
+    with _computing(device):
+        diagnosis = _shown("trying", diagnose_steps(question, device))
+    for line in str(diagnosis).splitlines():
+        _say(line)
+    if asked.others:
+        _say(f"- Not looked at: {', '.join(asked.others)}.")
+    return 0 if diagnosis.matches else NO_MATCH
+
+
+def _info(options: argparse.Namespace) -> int:
     for line in summary(_session(options)):
         _say(line)
+    return 0
 
 
-def _shown(what: str, steps: Steps) -> None:
-    """Run ``steps`` to their end, with the part done on stderr where a person is looking."""
+COMMANDS = {"export": _export, "info": _info, "diagnose": _diagnose}
+
+
+def _shown(what: str, steps: Generator[float, None, Result]) -> Result:
+    """Run ``steps`` to their end, with the part done on stderr where a person is looking; what they return."""
     with closing(steps):
-        for done in steps:
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as finished:
+                result: Result = finished.value
+                break
             if _is_looked_at(sys.stderr):
                 print(f"\r{what} {done:4.0%} ", end="", file=sys.stderr, flush=True)
     if _is_looked_at(sys.stderr):
         print("\r" + " " * (len(what) + 6) + "\r", end="", file=sys.stderr)
+    return result
 
 
 def _is_looked_at(stream: TextIO | None) -> bool:

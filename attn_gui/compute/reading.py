@@ -89,7 +89,7 @@ def read_row_sums(trace: Trace, head: Head) -> RowSums:
     sums, judged = trace.row_sums(head), e.scoring.sums_to_one
     if head == "mean" and e.rule.per_head:
         each = np.stack([_empty_rows(trace, h) for h in range(e.heads)])  # [heads, n_q]
-        empty = np.all(each, axis=0)
+        empty = np.asarray(each.all(axis=0))
         judged = judged and bool((each == empty).all())
     else:
         empty = _empty_rows(trace, head)

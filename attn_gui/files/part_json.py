@@ -21,13 +21,13 @@ def read_part(family: type[P], place: Place) -> P:
     fields = dict(place.items())
     if "kind" not in fields:
         raise FileError(place.path, place.where, "“kind”", "an object without it")
-    kind = fields.pop("kind").text()
+    kind = fields["kind"].text()
     if family is MaskRule and kind == Combined.kind:
         combined: Any = _combined(place)
         return combined
     try:
         part = family.of_kind(kind)
-        values = {name: _value(part.described(name), at) for name, at in fields.items()}
+        values = {name: _value(part.described(name), at) for name, at in fields.items() if name != "kind"}
         for name, parameter in part.parameters():
             if parameter.kind == "array" and not parameter.optional and name not in values:
                 raise FileError(place.path, place.where, f"“{name}”", "an object without it")

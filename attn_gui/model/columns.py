@@ -95,14 +95,13 @@ def _check_parents(parents: Values) -> None:
     """A tree has no token that is its own ancestor."""
     if len(parents) and parents.max() >= len(parents):
         raise ExperimentError("column parent", f"a token from 1 to {len(parents)}", str(parents.max() + 1))
-    above = parents.copy()
-    for _ in range(len(parents)):
-        climbing = above >= 0
-        if not climbing.any():
-            return
-        above[climbing] = parents[above[climbing]]
-    token = int(np.argmax(above >= 0)) + 1
-    raise ExperimentError("column parent", "a tree", f"token {token} among its own ancestors")
+    # twice as many steps up each time: who is not above a root by then goes round in a circle
+    above = parents
+    for _ in range(len(parents).bit_length()):
+        above = np.where(above >= 0, above[above], NO_PARENT)
+    if (above >= 0).any():
+        token = int(above[above >= 0].min()) + 1
+        raise ExperimentError("column parent", "a tree", f"token {token} among its own ancestors")
 
 
 def _moved_parents(parents: Values, was: Sequence[int], now: Sequence[int]) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -57,10 +56,11 @@ def _with_gains(norm: QKNorm | None, d_k: int) -> QKNorm | None:
     """``norm`` with gains for ``d_k`` dimensions."""
     if norm is None:
         return None
-    gains: dict[str, Any] = {}
-    for name, gain in (("gain_q", norm.gain_q), ("gain_k", norm.gain_k)):
-        gains[name] = None if gain is None else np.concatenate([gain[:d_k], np.ones(max(0, d_k - len(gain)))])
-    return replace(norm, **gains)
+    gain_q, gain_k = (
+        None if gain is None else np.concatenate([gain[:d_k], np.ones(max(0, d_k - len(gain)))])
+        for gain in (norm.gain_q, norm.gain_k)
+    )
+    return replace(norm, gain_q=gain_q, gain_k=gain_k)
 
 
 def _resized(array: Floats, heads: int, size: int) -> Floats:

@@ -61,6 +61,8 @@ class Parameter:
             good = isinstance(value, tuple) and all(self._is_number(each, whole) for each in value)
             return None if good else f"a list, each {self._range(whole)}"
         whole = self.kind == "whole"
+        if whole and type(value) is int and value > self.most:
+            return f"a whole number of at most {self.most}"
         return None if self._is_number(value, whole) else self._range(whole)
 
     def _is_number(self, value: Any, whole: bool) -> bool:

@@ -22,6 +22,7 @@ from attn_gui.views.panel_focus import PanelFocus
 from attn_gui.views.shortcuts import LISTED_AS, ShortcutsDialog
 
 if TYPE_CHECKING:
+    from attn_gui.views.diagnose_dialog import DiagnoseDialog
     from attn_gui.views.main_window import MainWindow
 
 THEMES = {"system": "As the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
@@ -37,6 +38,7 @@ class Menus:
         heatmaps = [formula.scores.heatmap, formula.weights.heatmap]
         self._panels = PanelFocus([formula.tokens.stack, *heatmaps, formula.output.table, *window.docks])
         self._keys: ShortcutsDialog | None = None
+        self.diagnosis: DiagnoseDialog | None = None
         bar = window.menuBar()
         self._fill_file(bar.addMenu("&File"))
         self._fill_edit(bar.addMenu("&Edit"))
@@ -165,6 +167,10 @@ class Menus:
         more = menu.addAction("&Scale, precision, device…")
         more.setShortcut(QKeySequence("Ctrl+M"))
         more.triggered.connect(self._window.more.button.click)
+        menu.addSeparator()
+        convention = menu.addAction("&Find the convention…")
+        convention.setStatusTip("Which way of computing attention gives another program's scores, weights or output")
+        convention.triggered.connect(self._show_diagnosis)
 
     def _fill_learn(self, menu: QMenu) -> None:
         for name in examples.names():
@@ -194,6 +200,18 @@ class Menus:
         self._keys.show()
         self._keys.raise_()
         self._keys.activateWindow()
+
+    def _show_diagnosis(self) -> None:
+        if self.diagnosis is None:
+            # imported when first needed, like every dialog, so that the first window does not wait for it
+            from attn_gui.control.diagnosing import Diagnosing
+            from attn_gui.views.diagnose_dialog import DiagnoseDialog
+
+            diagnosing = Diagnosing(self._context.worker, self._window)
+            self.diagnosis = DiagnoseDialog(self._context, diagnosing, self._window)
+        self.diagnosis.show()
+        self.diagnosis.raise_()
+        self.diagnosis.activateWindow()
 
     def _show_about(self) -> None:
         self._message(

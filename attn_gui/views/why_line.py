@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from html import escape
 
 import numpy as np
@@ -14,7 +13,6 @@ from attn_gui.model.answers import Reading
 from attn_gui.model.asks import CellAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
-from attn_gui.model.parts import Parameter, Part
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import beginning
@@ -120,12 +118,9 @@ def _weighed(experiment: Experiment, reading: Reading, decimals: int) -> list[st
     """The steps from score to weight, the last without its result."""
     normaliser, sink = experiment.scoring.normaliser, reading.sink
     if math.isnan(reading.total):  # its weights are no shares of exponentials
-        told = [
-            f"{parameter.label} {_short(getattr(normaliser, name), decimals)}"
-            for name, parameter in _numbers(normaliser)
-        ]
-        told += [] if sink is None else [f"sink {_short(sink, decimals)}"]
-        return [normaliser.name + (f" with {', '.join(told)}" if told else "")]
+        # what has parameters says them; of the others each looks at the whole row, and not at this score alone
+        told = normaliser.written("it") if any(normaliser.parameters()) else normaliser.name
+        return [told if sink is None else f"{told} with sink {_short(sink, decimals)}"]
     exponential = "exp"
     if reading.shift:
         largest = "row maximum" if reading.shift == reading.row_maximum else "sink"
@@ -137,10 +132,6 @@ def _weighed(experiment: Experiment, reading: Reading, decimals: int) -> list[st
         f"{exponential} = {shown(reading.exponential, decimals)}",
         f"÷ {shown(reading.total, decimals)} ({row})",
     ]
-
-
-def _numbers(part: Part) -> Iterator[tuple[str, Parameter]]:
-    return ((name, parameter) for name, parameter in part.parameters() if parameter.kind in ("whole", "number"))
 
 
 def _terms(reading: Reading, decimals: int) -> str:

@@ -16,15 +16,32 @@ from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import from_place, read, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
+from attn_gui.model.biases.additive import Additive
+from attn_gui.model.biases.alibi import ALiBi
+from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Combined, Imported, SlidingWindow, Term
+from attn_gui.model.masks.random_cells import RandomCells
+from attn_gui.model.masks.tree import Tree
+from attn_gui.model.normalisers.sigmoid import Sigmoid
+from attn_gui.model.normalisers.softmax_one import SoftmaxOne
+from attn_gui.model.painted import Rectangle
+from attn_gui.model.positions.learned import Learned
+from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm.kinds import LayerNorm, RMSNorm
+from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
-from attn_gui.model.sources import FromTokens
+from attn_gui.model.sources import AppendedKey, FromTokens
+from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
+from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 from tests.files.strategies import differences, named_experiments
 
 HERE = Path("here.json")
+DATA = Path(__file__).parent / "data"
 
 
 def of_text(data: bytes) -> NamedExperiment:
@@ -55,13 +72,28 @@ def test_every_field_of_an_experiment_is_stored() -> None:
         "heads",
         "kv_heads",
         "context",
+        "values",
+        "past",
+        "appended",
         "rule",
         "painted",
         "scoring",
         "precision",
         "revision",
     }
-    assert {field.name for field in fields(Scoring)} == {"scale", "softcap"}
+    assert {field.name for field in fields(Scoring)} == {
+        "scale",
+        "softcap",
+        "temperature",
+        "biases",
+        "position",
+        "qk_norm",
+        "rotary",
+        "normaliser",
+        "sinks",
+    }
+    assert {field.name for field in fields(Term)} == {"rule", "join", "negated", "heads"}
+    assert {field.name for field in fields(AppendedKey)} == {"name", "K", "V"}
     assert {field.name for field in fields(TokenSequence)} == {"tokens", "embeddings", "dimensions", "columns"}
 
 
@@ -79,7 +111,9 @@ def test_the_text_has_a_matrix_row_per_line() -> None:
     assert '    "b_Q": [0.5, -0.25],' in lines
     assert '    "tokens": ["karina", "is", "store"],' in lines
     assert '    "columns": {' in lines
-    assert '  "scoring": {"scale": null, "softcap": null}' in lines
+    assert '  "scoring": {' in lines
+    assert '    "scale": null,' in lines
+    assert '    "position": {"kind": "none"},' in lines
 
 
 def test_text_of_every_language_stays_readable_and_half_a_pair_survives() -> None:
@@ -91,7 +125,19 @@ def test_text_of_every_language_stays_readable_and_half_a_pair_survives() -> Non
 
 def test_what_may_be_left_out() -> None:
     plain = karina()
-    for optional in ("note", "heads", "kv_heads", "precision", "context", "mask", "scoring"):
+    optional_fields = (
+        "note",
+        "heads",
+        "kv_heads",
+        "precision",
+        "context",
+        "values",
+        "past",
+        "appended",
+        "mask",
+        "scoring",
+    )
+    for optional in optional_fields:
         del plain[optional]
     for optional in ("dimensions", "columns"):
         del plain["tokens"][optional]
@@ -99,6 +145,103 @@ def test_what_may_be_left_out() -> None:
         del plain["source"][optional]
     e = of_text(dumps(plain)).experiment
     assert (e.heads, e.precision, e.rule.kind, e.tokens.dimensions) == (1, "float32", "none", (None, None))
+    assert (e.scoring, e.past, e.values, e.appended) == (Scoring(), None, None, ())
+
+
+def test_what_may_be_left_out_of_parts() -> None:
+    plain = karina()
+    plain["mask"] = {"rule": {"kind": "combined", "terms": [{"rule": {"kind": "sliding_window"}}]}}
+    plain["scoring"] = {
+        "biases": [{"kind": "alibi"}],
+        "normaliser": {"kind": "sigmoid"},
+        "rotary": {"kind": "frequencies"},
+        "qk_norm": {"kind": "rms", "gain_q": None},
+    }
+    e = of_text(dumps(plain)).experiment
+    assert e.rule == Combined((Term(SlidingWindow()),))
+    assert (e.scoring.biases, e.scoring.normaliser, e.scoring.rotary) == ((ALiBi(),), Sigmoid(), Frequencies())
+    norm = e.scoring.qk_norm
+    assert isinstance(norm, RMSNorm)
+    assert (norm.eps, norm.gain_q) == (1e-6, None)
+
+
+def test_whole_numbers_stand_for_numbers() -> None:
+    plain = karina()
+    plain["scoring"] = {"temperature": 2, "normaliser": {"kind": "sigmoid", "shift": -3}, "sinks": None}
+    scoring = of_text(dumps(plain)).experiment.scoring
+    assert (scoring.temperature, scoring.normaliser) == (2.0, Sigmoid(-3.0))
+
+
+def test_version_1_opens() -> None:
+    named = read(DATA / "experiment_v1.json")
+    e = named.experiment
+    assert (named.name, named.note, named.focus) == ("Version 1", "as it was written", (1, 2, 0))
+    assert (e.variant, e.heads, e.kv_heads, e.precision) == ("multi_head_self", 2, 1, "float16")
+    assert e.rule == SlidingWindow(3, two_sided=True)
+    assert e.painted.rectangles == (Rectangle(0, 1, 1, 3, False), Rectangle(2, 3, 0, 1, True))
+    assert e.scoring == Scoring(0.25, 30.0)
+    assert e.tokens.tokens == ("karina", "=is", "שלום")
+    assert e.tokens.pad.tolist() == [False, True, False]
+    assert e.tokens.dimensions == ("noun", None)
+    assert e.context is not None and e.context.embeddings.array().tolist() == [[7.0]]
+    assert e.weights is not None and e.weights.b_O is not None
+    assert e.weights.b_O.array().tolist() == [[0.1, -1e-7]]
+    assert (e.past, e.values, e.appended) == (None, None, ())
+
+
+def test_version_2_opens_as_it_was_written() -> None:
+    """The file is never written anew: what this program once wrote has to stay readable."""
+    assert differences(read(DATA / "experiment_v2.json"), everything()) == []
+
+
+def everything() -> NamedExperiment:
+    """Every part, column and field at once, in numbers that text may get wrong."""
+    own = TokenSequence.of(
+        ["a", "b"],
+        [[0.1, -0.0], [1e-300, 5e-324]],
+        ["noun", None],
+        pad=[True, False],
+        segment=[0, 2**63 - 1],
+        parent=[-1, 0],
+        position=[3, 4],
+    )
+    past = TokenSequence.of(["p"], [[2.0, 3.0]], position=[0])
+    rule = Combined(
+        (
+            Term(Imported(np.array([[[True, False, True]] * 2, [[True] * 3] * 2]))),
+            Term(Tree(), "or", negated=True, heads=(1,)),
+            Term(RandomCells(0.25, 7, own_place=False), "or", heads=(0, 1)),
+        )
+    )
+    scoring = Scoring(
+        scale=None,
+        softcap=50.0,
+        temperature=0.5,
+        biases=(ALiBi(), Additive(np.ones((2, 3)) / 3), RelativeBuckets(np.full((4, 2), np.nan), 9, False)),
+        position=Learned(np.arange(10.0).reshape(5, 2)),
+        qk_norm=LayerNorm(0.5, gain_q=np.array([1.0, np.inf])),
+        rotary=ImportedRotary("interleaved", 0, 1, np.ones((6, 1)), np.zeros((6, 1))),
+        normaliser=SoftmaxOne(),
+        sinks=(0.5, -1.0),
+    )
+    eye = np.eye(2)
+    return NamedExperiment(
+        "Version 2",
+        Experiment(
+            own,
+            FromTokens(Weights.of(np.ones((2, 4)), eye, eye, np.ones((4, 2)))),
+            Variant.MULTI_HEAD_SELF,
+            heads=2,
+            kv_heads=1,
+            past=past,
+            appended=(AppendedKey("bias", Table.of([[1.0, 2.0]]), Table.of([[3.0, 4.0]])),),
+            rule=rule,
+            scoring=scoring,
+            precision=Precision.BFLOAT16,
+        ),
+        "everything",
+        (1, 0, 3),
+    )
 
 
 def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -117,6 +260,11 @@ def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
     return apply
 
 
+def combined(**term: Any) -> dict[str, Any]:
+    """A combination of one rule."""
+    return {"kind": "combined", "terms": [{"rule": {"kind": "causal"}} | term]}
+
+
 NESTED: list[Any] = []
 for _ in range(5):
     NESTED = [NESTED]
@@ -127,7 +275,7 @@ for _ in range(5):
     [
         ("format", "attn-session", "", "“format” to be “attn-experiment”, received 'attn-session'"),
         ("format", ..., "", "received None"),
-        ("version", 2, "", "version 2, which a newer attn_gui wrote"),
+        ("version", 3, "", "version 3, which a newer attn_gui wrote"),
         ("version", True, "", "whole number"),
         ("version", 0, "", "from 1"),
         ("variant", "selfish", "variant", "“self” or “cross”"),
@@ -173,7 +321,12 @@ for _ in range(5):
         ("mask.rule", {"kind": "causl"}, "mask.rule.kind", "'causl'"),
         ("mask.rule", {"kind": []}, "mask.rule.kind", "text"),
         ("mask.rule", {}, "mask.rule", "“kind”"),
-        ("mask.rule", {"kind": "sliding_window", "window": 1.5}, "mask.rule.window", "int"),
+        (
+            "mask.rule",
+            {"kind": "sliding_window", "window": 1.5},
+            "mask.rule.window",
+            "a whole number, 0 or more, received 1.5",
+        ),
         ("mask.rule", {"kind": "sliding_window", "window": -1}, "mask.rule.window", "0 or more"),
         ("mask.rule", {"kind": "sliding_window", "window": 2**31}, "mask.rule.window", "at most 2147483647"),
         ("mask.rule", {"kind": "sliding_window", "window": 10**30}, "mask.rule.window", "at most 2147483647"),
@@ -185,6 +338,56 @@ for _ in range(5):
         ("mask.painted", [[0, 1, 0, 1, 1]], "mask.painted[0][4]", "true or false"),
         ("scoring.scale", "wide", "scoring.scale", "a number"),
         ("scoring.softcap", -1.0, "scoring: softcap", "above 0"),
+        ("scoring.temperature", 0, "scoring: temperature", "above 0"),
+        ("mask.rule", {"kind": "causal", "alignment": []}, "mask.rule.alignment", "top-left or bottom-right"),
+        ("mask.rule", {"kind": "random", "share": 2}, "mask.rule.share", "a finite number from 0 to 1, received 2"),
+        ("mask.rule", {"kind": "random", "own_place": 1}, "mask.rule.own_place", "true or false, received 1"),
+        ("mask.rule", {"kind": "imported"}, "mask.rule", "“cells”, received an object without it"),
+        ("mask.rule", {"kind": "imported", "cells": [[1, 0]]}, "mask.rule.cells[0][0]", "true or false"),
+        ("mask.rule", {"kind": "imported", "cells": [True]}, "mask.rule.cells[0]", "a list"),
+        ("mask.rule", {"kind": "imported", "cells": [[True], []]}, "mask.rule.cells[1]", "1 entries, as in the first"),
+        ("mask.rule", {"kind": "imported", "cells": [[True] * 3]}, "mask imported cells", "shape (3, 3)"),
+        ("mask.rule", {"kind": "combined"}, "mask.rule", "“terms”"),
+        ("mask.rule", {"kind": "combined", "terms": [{}]}, "mask.rule.terms[0]", "“rule”"),
+        ("mask.rule", combined(join="xor"), "mask.rule.terms[0]: mask join", "and or or"),
+        ("mask.rule", combined(negated=0), "mask.rule.terms[0].negated", "true or false"),
+        ("mask.rule", combined(heads=[0.5]), "mask.rule.terms[0].heads[0]", "a whole number"),
+        ("mask.rule", combined(heads=[]), "mask.rule.terms[0]: mask heads", "at least one head"),
+        ("mask.rule", combined(heads=[1]), "mask heads of rule 1", "0 to 0, received 1"),
+        ("mask.rule", combined(rule={"kind": "combined", "terms": []}), "mask.rule.terms[0].rule", "a single rule"),
+        ("mask.rule", combined(rule={"kind": "causl"}), "mask.rule.terms[0].rule.kind", "'causl'"),
+        ("mask.rule", {"kind": "combined", "terms": [combined()] * 101}, "mask.rule", "at most 100 rules"),
+        ("scoring.biases", {}, "scoring.biases", "a list"),
+        ("scoring.biases", [{"kind": "albi"}], "scoring.biases[0].kind", "alibi"),
+        ("scoring.biases", [{"kind": "additive"}], "scoring.biases[0]", "“cells”"),
+        (
+            "scoring.biases",
+            [{"kind": "additive", "cells": [["inf"]]}],
+            "scoring.biases[0]: bias additive cell 1, 1",
+            "a finite number, received inf",
+        ),
+        ("scoring.biases", [{"kind": "additive", "cells": [[1]]}], "bias additive cells", "shape (3, 3) or (1, 3, 3)"),
+        ("scoring.position", {"kind": "learned", "table": [1]}, "scoring.position.table[0]", "a list of numbers"),
+        ("scoring.position", {"kind": "learned", "table": [[1, 2]]}, "position learned table", "a row for position 2"),
+        ("scoring.normaliser", {"kind": "softmax", "shift": 1}, "scoring.normaliser: normaliser softmax", "'shift'"),
+        ("scoring.normaliser", {"kind": "sigmoid", "shift": "nan"}, "scoring.normaliser.shift", "a number"),
+        ("scoring.rotary", {"kind": "frequencies", "base": 0.5}, "scoring.rotary.base", "1 or more"),
+        ("scoring.rotary", {"kind": "imported", "cos": [[1]]}, "scoring.rotary: rotary imported", "cos and sin"),
+        ("scoring.rotary", {"kind": "frequencies", "width": 4}, "rotary frequencies width", "an even number of the 2"),
+        ("scoring.qk_norm", {"kind": "rms", "gain_q": [1]}, "qk_norm rms gain_q", "shape (2,)"),
+        ("scoring.sinks", [1, None], "scoring.sinks[1]", "a number"),
+        ("scoring.sinks", [1, 2], "sinks", "one for each of 1 heads"),
+        ("scoring.sink", [1], "scoring", "only scale"),
+        ("tokens.columns", {"age": [1, 2, 3]}, "tokens: column", "pad or segment"),
+        ("tokens.columns", {"segment": [1, 2.5, 3]}, "tokens.columns.segment[1]", "a whole number"),
+        ("tokens.columns", {"segment": [1, 2**63, 3]}, "tokens.columns.segment[1]", "64 bits"),
+        ("tokens.columns", {"segment": [-1, 0, 0]}, "tokens: column segment", "0 or more"),
+        ("tokens.columns", {"parent": [1, 0, -1]}, "tokens: column parent", "a tree"),
+        ("past", {"tokens": ["p"], "embeddings": [[1.0]]}, "past", "embeddings of 2 numbers"),
+        ("past", [], "past", "an object"),
+        ("values", {"tokens": ["p"], "embeddings": [[1.0, 2.0]]}, "values", "a row for each of 3 keys"),
+        ("appended", [{"name": "end", "K": [1.0]}], "appended[0]", "“V”"),
+        ("appended", [{"name": "end", "K": [1.0], "V": [1.0, 2.0]}], "K of end", "shape (1, 2)"),
     ],
 )
 def test_a_fault_is_named_by_its_place(path: str, value: Any, where: str, words: str) -> None:

@@ -21,9 +21,14 @@ from hypothesis import HealthCheck, given, settings
 from attn_gui.files import archive, atomic, session
 from attn_gui.files.errors import FileError
 from attn_gui.files.session import load, save
+from attn_gui.model.biases.additive import Additive
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal
+from attn_gui.model.masks import Causal, Combined, Imported, Term
+from attn_gui.model.masks.document import Document
 from attn_gui.model.painted import Painted, Rectangle
+from attn_gui.model.positions.learned import Learned
+from attn_gui.model.rotary.imported import ImportedRotary
+from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
 from tests.files.strategies import differences, sessions
@@ -84,6 +89,82 @@ def test_large_arrays_read_back_to_the_last_bit(tmp_path: Path) -> None:
     )
     save(stored, tmp_path / "a.attn")
     assert differences(load(tmp_path / "a.attn"), stored) == []
+
+
+def with_large_parts() -> Experiment:
+    """An experiment whose mask, bias, positions and columns are members of their own."""
+    rng, n = np.random.RandomState(2), 1200
+    cells = np.zeros((40, n), bool)
+    cells[3, 5] = True
+    return Experiment.from_tokens(
+        [f"q{i}" for i in range(40)],
+        rng.standard_normal((40, 2)),
+        context=TokenSequence.of(
+            [f"k{i}" for i in range(n)],
+            np.zeros((n, 2)),
+            pad=np.arange(n) % 2 == 0,
+            segment=np.arange(n),
+            parent=np.arange(n) - 1,
+            position=np.arange(n)[::-1],
+        ),
+        rule=Combined((Term(Imported(cells)), Term(Document(), "or", heads=(0,)))),
+        scoring=Scoring(
+            biases=(Additive(rng.standard_normal((1, 40, n))),),
+            position=Learned(rng.standard_normal((n, 2))),
+            rotary=ImportedRotary(cos=np.ones((n, 1)), sin=np.zeros((n, 1))),
+        ),
+    )
+
+
+def test_large_arrays_of_parts_and_columns_read_back_to_the_last_bit(tmp_path: Path) -> None:
+    stored = Session((NamedExperiment("parts", with_large_parts()),))
+    save(stored, tmp_path / "a.attn")
+    assert differences(load(tmp_path / "a.attn"), stored) == []
+    kinds = {np.load(io.BytesIO(data)).dtype for name, data in members(tmp_path / "a.attn").items() if "npy" in name}
+    assert kinds == {np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64)}
+
+
+@pytest.mark.parametrize(
+    ("keys", "other", "where", "words"),
+    [
+        (
+            ("mask", "rule", "terms", 0, "rule", "cells"),
+            ("scoring", "position", "table"),
+            "experiments[0].mask.rule.terms[0].rule.cells",
+            "bool numbers with 2 or 3 axes, received float64 of shape (1200, 2)",
+        ),
+        (
+            ("scoring", "position", "table"),
+            ("mask", "rule", "terms", 0, "rule", "cells"),
+            "experiments[0].scoring.position.table",
+            "float64 numbers with 2 axes, received bool of shape (40, 1200)",
+        ),
+        (
+            ("context", "columns", "segment"),
+            ("context", "columns", "pad"),
+            "experiments[0].context.columns.segment",
+            "int64 numbers with 1 axes, received bool of shape (1200,)",
+        ),
+    ],
+)
+def test_a_member_of_another_kind_is_refused(tmp_path: Path, keys: Any, other: Any, where: str, words: str) -> None:
+    path = tmp_path / "a.attn"
+    save(Session((NamedExperiment("parts", with_large_parts()),)), path)
+    parts = members(path)
+    manifest = json.loads(parts["session.json"])
+
+    def found(*keys: Any) -> Any:
+        at = manifest["experiments"][0]
+        for key in keys:
+            at = at[key]
+        return at
+
+    found(*keys[:-1])[keys[-1]] = found(*other)
+    parts["session.json"] = json.dumps(manifest).encode()
+    rewrite(path, parts)
+    error = refused(path)
+    assert error.where == where
+    assert words in str(error)
 
 
 def test_what_is_in_the_file(saved: Path) -> None:

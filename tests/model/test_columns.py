@@ -42,6 +42,7 @@ def test_defaults(name: str, expected: list[Any]) -> None:
         ("parent", [-2, 0, 0], "column parent: expected -1 or more, received -2"),
         ("parent", [0, 0, 0], "column parent: expected a tree, received token 1 among its own ancestors"),
         ("parent", [-1, 2, 1], "column parent: expected a tree, received token 2 among its own ancestors"),
+        ("parent", [1, 2, 1], "column parent: expected a tree, received token 2 among its own ancestors"),
     ],
 )
 def test_what_a_column_cannot_hold_is_refused_in_words(name: str, values: Any, words: str) -> None:

@@ -81,17 +81,6 @@ def test_copies_and_their_means_are_the_same_again(e: Experiment, data: st.DataO
     assert with_kv_heads(e, e.kv_heads) is e
 
 
-@given(st.sampled_from([(2, 1), (4, 2), (6, 3), (6, 2), (8, 1)]), st.integers(0, 1000))
-def test_repeated_kv_heads_equal_full_heads(counts: tuple[int, int], seed: int) -> None:
-    heads, kv_heads = counts
-    random = np.random.RandomState(seed)
-    Q, K, V = (random.standard_normal((h, 4, 3)) for h in (heads, kv_heads, kv_heads))
-    grouped = trace(Experiment.from_qkv(Q, K, V))
-    full = trace(Experiment.from_qkv(Q, *(np.repeat(given, heads // kv_heads, axis=0) for given in (K, V))))
-    for stage in ("A", "N", "output"):
-        assert np.array_equal(grouped.stage(stage), full.stage(stage)), stage
-
-
 def test_which_counts_are_offered_and_why_not_the_others() -> None:
     e = Experiment.from_tokens("ab", np.ones((2, 6)), heads=6)
     assert kv_head_choices(e) == [

@@ -55,7 +55,7 @@ CELLS = np.ones(2)
     ("name", "value", "expected"),
     [
         ("count", 0, "a whole number from 1 to 9"),
-        ("count", 10, "a whole number from 1 to 9"),
+        ("count", 10, "a whole number of at most 9"),
         ("count", 3.0, "a whole number from 1 to 9"),
         ("count", True, "a whole number from 1 to 9"),
         ("count", np.int64(3), "a whole number from 1 to 9"),
@@ -166,4 +166,4 @@ def test_titles_within_a_family_differ(family: type[Part]) -> None:
 def test_whole_numbers_stay_below_what_an_index_can_be() -> None:
     declared: Parameter = whole(0, "n").metadata["parameter"]
     assert declared.refusal(2**31 - 1) is None
-    assert declared.refusal(2**31) == "a whole number, 0 or more"
+    assert declared.refusal(2**31) == "a whole number of at most 2147483647"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from itertools import count
+from typing import TypeVar
 
 import torch
 
@@ -11,10 +12,11 @@ from attn_gui.compute.diagnose.levels import HALVES, levels
 from attn_gui.compute.diagnose.locating import between, convention, miss
 from attn_gui.compute.diagnose.notes import notes
 from attn_gui.compute.diagnose.search import Judged, Search
-from attn_gui.model.diagnosis import Choice, Departure, Diagnosis
+from attn_gui.model.diagnosis import Choice, Departure, Diagnosis, Miss
 from attn_gui.model.question import Question
 
 Steps = Generator[float, None, Diagnosis]
+Result = TypeVar("Result")
 
 # conventions of so many changes are not tried where they are more than this, or look at more cells than that
 MOST_CONVENTIONS = 20_000
@@ -55,8 +57,7 @@ class _Diagnosing:
         alike: list[Choice] = []
         for search, match in matches[:1]:
             alike = yield from self._alike(search, match)
-        with torch.inference_mode():
-            return self._diagnosis(matches, alike)
+        return (yield from self._diagnosis(matches, alike))
 
     def _among(self, searches: list[Search]) -> Generator[float, None, list[tuple[Search, Judged]]]:
         """What matches at the levels of one group; of several, at the one that comes nearest."""
@@ -70,7 +71,7 @@ class _Diagnosing:
                     self._left_out[depth] = max(search.count(depth), self._left_out.get(depth, 0))
                     continue
                 known = [frozenset(match.chosen) for _, match in matches]
-                found = yield from self._counted(search.at_depth(depth, known))
+                found = yield from self._through(search.at_depth(depth, known), 1)
                 matches += [(search, match) for match in found if self._is_believable(search, match)]
             if len(searches) > 1 and matches:
                 best = min(matches, key=lambda match: match[1].mean)[0]
@@ -79,14 +80,15 @@ class _Diagnosing:
                 break
         return matches
 
-    def _counted(self, steps: Generator[None, None, list[Judged]]) -> Generator[float, None, list[Judged]]:
+    def _through(self, steps: Generator[None, None, Result], counts: int = 0) -> Generator[float, None, Result]:
+        """Run ``steps``, each of which counts as so many, and yield the part done after each."""
         while True:
             try:
                 next(steps)
             except StopIteration as finished:
-                found: list[Judged] = finished.value
-                return found
-            self._done += 1
+                result: Result = finished.value
+                return result
+            self._done += counts
             yield self._part
 
     @property
@@ -128,46 +130,44 @@ class _Diagnosing:
         for dimension in search.dimensions:
             for choice in dimension.choices if dimension.name not in changed else ():
                 chosen = sorted((*match.chosen, choice), key=lambda each: order.index(each.dimension))
-                judging = search.judged(tuple(chosen))
-                while True:
-                    try:
-                        next(judging)
-                    except StopIteration as finished:
-                        judged: Judged | None = finished.value
-                        break
-                    yield self._part
+                judged = yield from self._through(search.judged(tuple(chosen)))
                 if judged is not None and judged.agrees:
                     alike.append(choice)
         return alike
 
-    def _diagnosis(self, matches: list[tuple[Search, Judged]], alike: list[Choice]) -> Diagnosis:
+    def _diagnosis(self, matches: list[tuple[Search, Judged]], alike: list[Choice]) -> Steps:
         question = self._question
         conventions = tuple(convention(search, match.chosen) for search, match in matches)
-        nearest = None
+        nearest = departure = None
         if not matches:
-            certain = [s for s in self._searches if s.level.certain and s.nearest is not None]
-            # the last of them takes account of what printing cut off
-            last = [s for s in certain if s.level.printed == certain[-1].level.printed]
-            best = min(last, key=lambda s: s.nearest.rank if s.nearest is not None else ())
-            assert best.nearest is not None  # what has no match has a miss
-            nearest = miss(best, best.nearest, question)
-        departure = next((self._departure(search, match) for search, match in matches if conventions[0].choices), None)
-        tried = sum(search.tried for search in self._searches)
+            nearest = yield from self._nearest()
+        elif conventions[0].choices:
+            departure = yield from self._departure(*matches[0])
         search = matches[0][0] if matches else self._searches[0]
-        said = notes(question, search, alike, self._left_out if not matches else {})
+        with search.computing():
+            said = tuple(notes(question, search, alike, self._left_out if not matches else {}))
         asked = tuple(name for name, _ in question.given())
-        return Diagnosis(asked, conventions, departure, nearest, tried, tuple(said))
+        tried = sum(search.tried for search in self._searches)
+        return Diagnosis(asked, conventions, departure, nearest, tried, said)
 
-    def _departure(self, search: Search, match: Judged) -> Departure | None:
+    def _nearest(self) -> Generator[float, None, Miss | None]:
+        """The nearest miss, by the tolerance that the numbers themselves show."""
+        certain = [search for search in self._searches if search.level.certain]
+        ranked = [(search, search.nearest) for search in certain if search.level.printed == certain[-1].level.printed]
+        missed = [(search, judged) for search, judged in ranked if judged is not None]
+        search, judged = min(missed, key=lambda each: each[1].rank)
+        return (yield from self._through(miss(search, judged, self._question)))
+
+    def _departure(self, search: Search, match: Judged) -> Generator[float, None, Departure | None]:
         """Where the standard departs: by every stage as the match has it, or by the given numbers alone."""
         found = between(search, match.chosen, self._question) if match.chosen else None
         if found is not None:
             return found
         for plain in (search, self._searches[0]):
-            judged = _finished(plain.judged(()))
-            against = None if judged is None or judged.agrees else miss(plain, judged, self._question)
-            if against is not None:
-                return against.departure
+            judged = yield from self._through(plain.judged(()))
+            if judged is not None and not judged.agrees:
+                against = yield from self._through(miss(plain, judged, self._question))
+                return None if against is None else against.departure
         return None
 
 
@@ -176,13 +176,4 @@ def _is_affordable(search: Search, depth: int) -> bool:
     if depth < 2 or depth > search.level.depth:  # beyond it, only what is left after a settled stage
         return True
     conventions = search.count(depth)
-    return conventions <= MOST_CONVENTIONS and conventions * search.cells <= MOST_CELLS
-
-
-def _finished(steps: Iterator[None]) -> Judged | None:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as finished:
-            judged: Judged | None = finished.value
-            return judged
+    return conventions <= MOST_CONVENTIONS and conventions * search.sample.cells <= MOST_CELLS

@@ -43,10 +43,8 @@ def of_heads(e: Experiment) -> Dimension:
 def _share(block: Block, state: State, choice: Choice | None) -> State:
     e = block.inputs.experiment
     group = e.heads // e.kv_heads
-    if group == 1:
-        return state
     K, V = (
-        part.repeat_interleave(group, dim=0) if choice is None else part.repeat(group, 1, 1)
+        block.of_heads(part.repeat_interleave(group, dim=0) if choice is None else part.repeat(group, 1, 1))
         for part in (state.K, state.V)
     )
     return replace(state, K=K, V=V)

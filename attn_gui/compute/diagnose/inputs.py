@@ -59,17 +59,30 @@ class Inputs:
 
 
 class Block:
-    """Some queries of every head: ``rows`` are their indices."""
+    """Some queries of some heads: ``rows`` are the queries' indices, ``heads`` a slice, by default of all."""
 
-    def __init__(self, inputs: Inputs, rows: torch.Tensor) -> None:
+    def __init__(self, inputs: Inputs, rows: torch.Tensor, heads: slice | None = None) -> None:
+        e = inputs.experiment
         self.inputs = inputs
         self.rows = rows
-        self.whole = len(rows) == inputs.experiment.n_q
-
-    def cut(self, array: torch.Tensor) -> torch.Tensor:
-        """The block's queries of ``array``, [.., n_q, columns]."""
-        return array if self.whole else array[..., self.rows, :]
+        self.heads = slice(0, e.heads) if heads is None else heads
+        self.has_every_row = len(rows) == e.n_q
+        self._cuts: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     @property
-    def key_count(self) -> int:
-        return self.inputs.experiment.n_k
+    def cells(self) -> int:
+        """Of A."""
+        return (self.heads.stop - self.heads.start) * len(self.rows) * self.inputs.experiment.n_k
+
+    def cut(self, array: torch.Tensor) -> torch.Tensor:
+        """The block's part of ``array``, [1 or heads, n_q, columns], one of those that every convention looks at."""
+        # kept beside its part: while it lives, no other array can have its id
+        known = self._cuts.get(id(array))
+        if known is None:
+            part = self.of_heads(array)
+            known = self._cuts[id(array)] = array, part if self.has_every_row else part[:, self.rows]
+        return known[1]
+
+    def of_heads(self, array: torch.Tensor) -> torch.Tensor:
+        """The block's heads of ``array``, [heads, ..]; an axis of length 1 stays."""
+        return array if len(array) == 1 else array[self.heads]

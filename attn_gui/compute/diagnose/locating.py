@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import torch
 
 from attn_gui.compute.diagnose.comparing import Pair
+from attn_gui.compute.diagnose.inputs import Block
 from attn_gui.compute.diagnose.search import Chosen, Judged, Search
 from attn_gui.compute.diagnose.state import State
 from attn_gui.model.diagnosis import Convention, Departure, Miss
@@ -37,8 +39,8 @@ class _Cell:
     expected: float
 
 
-def miss(search: Search, judged: Judged, question: Question) -> Miss | None:
-    """How far a convention gets against the given numbers; None where it reproduces them."""
+def miss(search: Search, judged: Judged, question: Question) -> Generator[None, None, Miss | None]:
+    """How far a convention gets against the given numbers, block by block; None where it reproduces them."""
     at = len(judged.verdicts) - 1
     departing, cells, largest = 0, 0, 0.0
     first: _Cell | None = None
@@ -49,9 +51,10 @@ def miss(search: Search, judged: Judged, question: Question) -> Miss | None:
             departs = difference > pair.tolerance
             departing, cells = departing + int(departs.sum()), cells + difference.numel()
             largest, final = max(largest, float(difference.amax())), state
-            cell = _first(pair, departs, block.rows)
+            cell = _first(pair, departs, block, block.rows)
         if cell is not None and (first is None or (cell.head, cell.row) < (first.head, first.row)):
             first = cell
+        yield
     if first is None or final is None:
         return None
     name = [name for name, _ in question.given()][at]
@@ -75,13 +78,13 @@ def between(search: Search, chosen: Chosen, question: Question) -> Departure | N
         with search.computing():
             pair = Pair(found, expected, search.theirs.tolerance(part, ours))
             rows = None if part in ("K", "V") else block.rows
-            cell = _first(pair, pair.difference > pair.tolerance, rows)
+            cell = _first(pair, pair.difference > pair.tolerance, block, rows)
         if cell is not None:
             return _departure(stage, cell)
     return None
 
 
-def _first(pair: Pair, departs: torch.Tensor, rows: torch.Tensor | None) -> _Cell | None:
+def _first(pair: Pair, departs: torch.Tensor, block: Block, rows: torch.Tensor | None) -> _Cell | None:
     """The first departing cell, ``rows`` being the places of the rows; None where none departs."""
     flat = departs.flatten()
     if not bool(flat.any()):
@@ -90,7 +93,7 @@ def _first(pair: Pair, departs: torch.Tensor, rows: torch.Tensor | None) -> _Cel
     height, width = departs.shape[1:]
     head, row, column = index // (height * width), index // width % height, index % width
     found, expected = (float(values.expand(departs.shape)[head, row, column]) for values in (pair.found, pair.expected))
-    return _Cell(head, row if rows is None else int(rows[row]), column, found, expected)
+    return _Cell(block.heads.start + head, row if rows is None else int(rows[row]), column, found, expected)
 
 
 def _stage(name: str, state: State, question: Question) -> str:

@@ -31,6 +31,9 @@ def notes(question: Question, search: Search, alike: Sequence[Choice], left_out:
     if question.joined and weights is not None and weights.W_O is not None and not projects(question):
         yield "The output was compared before W_O, by its width."
     yield _tolerance(search)
+    if search.left_out:
+        unseen = " and ".join(choice.title for choice in search.left_out)
+        yield f"Not tried at this size, since every query would have to be looked at at once: {unseen}."
     for changes, count in sorted(left_out.items()):
         yield f"The {count:,} conventions of {changes} changes were not tried: they would take too long at this size."
 

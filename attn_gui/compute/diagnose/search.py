@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,14 +13,17 @@ from attn_gui.compute.diagnose.dimension import Dimension
 from attn_gui.compute.diagnose.dimensions import dimensions
 from attn_gui.compute.diagnose.inputs import Block, Inputs
 from attn_gui.compute.diagnose.levels import Level
+from attn_gui.compute.diagnose.outputs import projects
 from attn_gui.compute.diagnose.state import State
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.diagnosis import Choice
 from attn_gui.model.question import Question
 
 # cells of A that each convention is tried on: of more, the first, the last and some queries between
-SAMPLE_CELLS = 1 << 17
-# what looks at every query at once is combined with one other change at most where there are more
+SAMPLE_CELLS = 1 << 16
+# what looks at every query at once is tried on some heads, with one other change at most; not on more than the second
+WHOLE_CELLS = 1 << 18
+MOST_WHOLE_CELLS = 1 << 22
 WHOLE_DEPTH = 2
 
 Chosen = tuple[Choice, ...]
@@ -84,12 +87,7 @@ class Search:
         e = self._experiment
         self._rows = max(1, SAMPLE_CELLS // (e.heads * e.n_k))
         self.sample = Block(self.inputs, _spread(e.n_q, self._rows, self.inputs.device))
-        self._whole = Block(self.inputs, torch.arange(e.n_q, device=self.inputs.device))
-
-    @property
-    def cells(self) -> int:
-        """How many cells of A each convention is tried on."""
-        return self._experiment.heads * self._experiment.n_k * len(self.sample.rows)
+        self._wholes = self._whole_blocks(question)
 
     @property
     def dimensions(self) -> list[Dimension]:
@@ -120,10 +118,10 @@ class Search:
         most = self._limits(depth)
         walk = _Walk(self.sample, False, most, known, [])
         yield from self._descend(walk, 0, self._start(self.sample), (), (), depth)
-        if not self.sample.whole:
-            if depth and depth <= WHOLE_DEPTH and any(dimension.whole for dimension in self.dimensions):
-                whole = _Walk(self._whole, True, most, known, walk.found)
-                yield from self._descend(whole, 0, self._start(self._whole), (), (), depth)
+        if not self.sample.has_every_row:
+            if 0 < depth <= WHOLE_DEPTH and not self.left_out and any(each.whole for each in self.dimensions):
+                whole = _Walk(self._wholes[0], True, most, known, walk.found)
+                yield from self._descend(whole, 0, self._start(whole.block), (), (), depth)
             walk.found = yield from self._verified(walk.found)
         return walk.found
 
@@ -136,9 +134,18 @@ class Search:
         return state
 
     def judged(self, chosen: Chosen) -> Generator[None, None, Judged | None]:
-        """A convention compared in every cell; None where one of its choices makes no difference."""
+        """A convention compared in every cell, or as far as the sample where it fails there.
+
+        None where one of its choices makes no difference.
+        """
+        judged = yield from self._judged_on([self.block_for(chosen)], chosen)
+        if judged is not None and judged.agrees and not self.sample.has_every_row:
+            judged = yield from self._judged_on(self.blocks(chosen), chosen)
+        return judged
+
+    def _judged_on(self, blocks: Iterable[Block], chosen: Chosen) -> Generator[None, None, Judged | None]:
         parts: list[list[Verdict]] = []
-        for block in self.blocks(chosen):
+        for block in blocks:
             state, verdicts = self._start(block), []
             with self.computing():
                 for step in self.steps:
@@ -166,15 +173,32 @@ class Search:
 
     def blocks(self, chosen: Chosen) -> Iterator[Block]:
         """Every query, in blocks that a convention can be computed in."""
-        if self.sample.whole or self.block_for(chosen).whole:
-            yield self._whole
-            return
-        for rows in self._whole.rows.split(self._rows):
-            yield Block(self.inputs, rows)
+        if self.sample.has_every_row:
+            yield self.sample
+        elif any(map(self._is_whole, chosen)):
+            yield from self._wholes
+        else:
+            for rows in self._wholes[0].rows.split(4 * self._rows):
+                yield Block(self.inputs, rows)
 
     def block_for(self, chosen: Chosen) -> Block:
         """The sample, or every query where a convention looks at all of them."""
-        return self._whole if any(self._is_whole(choice) for choice in chosen) else self.sample
+        return self._wholes[0] if any(map(self._is_whole, chosen)) else self.sample
+
+    @property
+    def left_out(self) -> list[Choice]:
+        """What is not tried since it would look at too many queries at once."""
+        if self.sample.has_every_row or self._wholes[0].cells <= MOST_WHOLE_CELLS:
+            return []
+        return [choice for each in self.dimensions for choice in each.choices if choice.name in each.whole]
+
+    def _whole_blocks(self, question: Question) -> list[Block]:
+        """Every query, of as many heads as go together; of all of them where heads are not compared one by one."""
+        e = self._experiment
+        rows = torch.arange(e.n_q, device=self.inputs.device)
+        together = question.mean or projects(question)
+        heads = e.heads if together else max(1, WHOLE_CELLS // (e.n_q * e.n_k))
+        return [Block(self.inputs, rows, slice(h, min(h + heads, e.heads))) for h in range(0, e.heads, heads)]
 
     def _start(self, block: Block) -> State:
         inputs = self.inputs
@@ -186,8 +210,9 @@ class Search:
     ) -> Generator[None, None, None]:
         """Go on from step ``at`` with ``left`` changes to make."""
         if not left:
-            with self.computing():
-                self._finish(walk, at, state, chosen, verdicts)
+            if not walk.whole or any(map(self._is_whole, chosen)):
+                with self.computing():
+                    self._finish(walk, at, state, chosen, verdicts)
             return
         step = self.steps[at]
         if isinstance(step, str):
@@ -232,7 +257,7 @@ class Search:
         return [
             choice
             for choice in step.choices
-            if (walk.block.whole or choice.name not in step.whole)
+            if (walk.block.has_every_row or choice.name not in step.whole)
             and not any(known.issubset((*chosen, choice)) for known in walk.known)
         ]
 
@@ -266,7 +291,7 @@ class Search:
         """Those of ``found`` that hold for every query, and not just for the sample."""
         held = []
         for each in found:
-            judged = yield from self.judged(each.chosen)
+            judged = yield from self._judged_on(self.blocks(each.chosen), each.chosen)
             if judged is not None and judged.agrees:
                 held.append(judged)
             elif judged is not None:
@@ -281,7 +306,7 @@ class Search:
         later = any(isinstance(step, Dimension) and step.whole for step in self.steps[at + 1 :])
         step = self.steps[at]
         here = isinstance(step, Dimension) and bool(step.whole)
-        return here and not later and not any(self._is_whole(choice) for choice in chosen)
+        return here and not later and not any(map(self._is_whole, chosen))
 
 
 def _dimensions(steps: Sequence[Dimension | str]) -> list[Dimension]:

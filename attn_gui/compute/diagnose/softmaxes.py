@@ -102,7 +102,7 @@ def _weights(block: Block, state: State, A: torch.Tensor, nothing: torch.Tensor 
     normaliser = scoring.normaliser if state.normaliser is None else state.normaliser
     sinks = None
     if state.sinks and normaliser.sinks and scoring.sinks is not None and axis == KEYS:
-        sinks = torch.tensor(scoring.sinks, dtype=working, device=A.device)[:, None, None]
+        sinks = block.of_heads(torch.tensor(scoring.sinks, dtype=working, device=A.device)[:, None, None])
     if normaliser.kind == Softmax.kind and sinks is None:
         return attention.softmax(A, nothing, working)
     return attention.weights(A, normaliser, sinks, nothing, working)

@@ -23,14 +23,27 @@ class Tree(MaskRule):
     columns: ClassVar[tuple[str, ...]] = ("parent",)
 
     def allowed(self, i: Any, j: Any, columns: Columns) -> Any:
-        parents, last = columns.key["parent"], columns.n_k - 1
-        above = i + columns.offset
-        result = (j == above) | (j < columns.offset)
+        jumps, depth = _climbs(columns.key["parent"])
+        place = i + columns.offset
         # a sequence with fewer keys than queries has no parents for the last of them
-        above = above * (above <= last) - (above > last) * 1
-        while bool((above >= 0).any()):
-            here = above >= 0
-            # -1 for those that have arrived at a root
-            above = parents[above * here] * here - ~here * 1
-            result = result | ((j == above) & (above >= 0))
-        return result
+        inside = place < columns.n_k
+        above = place * inside
+        # key j is an ancestor if it is reached by going up as many steps as lie between the two
+        steps = depth[above] - depth[j]
+        lower = inside & (steps >= 0)
+        steps = steps * lower
+        for bit, up in enumerate(jumps):
+            taken = ((steps >> bit) & 1) == 1
+            above = up[above] * taken + above * ~taken
+        return (lower & (above == j)) | (j == place) | (j < columns.offset)
+
+
+def _climbs(parents: Any) -> tuple[list[Any], Any]:
+    """The ancestors 1, 2, 4, 8, ... steps up, -1 above a root, and the depth of each token."""
+    up, depth, jumps = parents, (parents >= 0) * 1, []
+    while bool((up >= 0).any()):
+        jumps.append(up)
+        here = up >= 0
+        depth = depth + depth[up * here] * here
+        up = up[up * here] * here - ~here * 1
+    return jumps, depth

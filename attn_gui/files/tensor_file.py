@@ -1,0 +1,132 @@
+"""Tensors of an attention in a file: queries, keys, values, a mask, and what somebody's program made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.files.arrays import arrays_in
+from attn_gui.files.checkpoint import safetensors_file
+from attn_gui.files.checkpoint.declared import StateTensor
+from attn_gui.files.errors import FileError
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.precision import Precision
+from attn_gui.model.question import Numbers, Question, question
+
+ENDINGS = (".npz", ".safetensors")
+# what each is called, in capitals or not, with - and . for _
+NAMES = {
+    "Q": ("q", "query", "queries"),
+    "K": ("k", "key", "keys"),
+    "V": ("v", "value", "values"),
+    "mask": ("mask", "attn_mask", "attention_mask"),
+    "scores": (
+        "scores",
+        "a",
+        "a_masked",
+        "attn_scores",
+        "attention_scores",
+        "logits",
+        "attn_logits",
+        "qk_matmul_output",
+    ),
+    "weights": (
+        "weights",
+        "n",
+        "attn_weights",
+        "attention_weights",
+        "attentions",
+        "attn_probs",
+        "attention_probs",
+        "probs",
+    ),
+    "output": ("output", "out", "attn_output", "attention_output", "y"),
+}
+STAGES = ("scores", "weights", "output")
+
+
+@dataclass(frozen=True, eq=False)
+class TensorFile:
+    """arrays: by their part (:data:`NAMES`), those that the file holds. others: names that mean nothing here.
+
+    flags: whether the mask is one of flags, and not of numbers that are added.
+    """
+
+    path: Path
+    arrays: Mapping[str, Numbers]
+    flags: bool
+    others: tuple[str, ...]
+
+    def question(self, **settings: Any) -> Question:
+        """The question that the file asks; ``settings`` as for :func:`~attn_gui.model.question.question`.
+
+        Raises FileError where Q, K or V is missing, where there is nothing to explain, or where shapes do not fit.
+        """
+        missing = [name for name in ("Q", "K", "V") if name not in self.arrays]
+        if missing:
+            received = ", ".join([*self.arrays, *self.others]) or "no array"
+            raise FileError(self.path, "", f"arrays called {' and '.join(missing)}", received)
+        Q, K, V = (self.arrays[name].values for name in "QKV")
+        given: dict[str, Any] = {name: self.arrays[name] for name in STAGES if name in self.arrays}
+        try:
+            return question(Q, K, V, mask=self.mask, **given, **settings)
+        except ExperimentError as error:
+            raise FileError(self.path, error.field, error.expected, error.received) from error
+
+    @property
+    def mask(self) -> NDArray[Any] | None:
+        """The mask, bool where it is one of flags."""
+        if "mask" not in self.arrays:
+            return None
+        values = self.arrays["mask"].values
+        return values != 0 if self.flags else values
+
+
+def read(path: str | Path) -> TensorFile:
+    """The tensors of a ``.npz`` or ``.safetensors`` file, by their names; nothing is unpickled.
+
+    Sizes are checked before anything is allocated. Raises FileError.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise FileError(path, "", f"a name that ends with {' or '.join(ENDINGS)}", repr(path.suffix) or "none")
+    if ending == ".npz":
+        every = arrays_in(path)
+        parts, others = _parts(path, every)
+        arrays = {part: Numbers.of(every[name]) for part, name in parts.items()}
+        whole = {part for part, name in parts.items() if every[name].dtype.kind != "f"}
+    else:
+        declared = safetensors_file.look(path).tensors
+        parts, others = _parts(path, declared)
+        tensors = safetensors_file.load(path, tuple(parts.values()))
+        arrays = {part: _of_tensor(tensors[name]) for part, name in parts.items()}
+        whole = {part for part, name in parts.items() if not declared[name].is_real}
+    flags = "mask" in whole and bool(np.isin(arrays["mask"].values, (0, 1)).all())
+    return TensorFile(path, arrays, flags, others)
+
+
+def _parts(path: Path, names: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The name in the file of each part, and the names that are none's."""
+    found: dict[str, str] = {}
+    others = []
+    for name in names:
+        plain = name.lower().replace("-", "_").replace(".", "_")
+        part = next((part for part, known in NAMES.items() if plain in known), None)
+        if part is None:
+            others.append(name)
+        elif part in found:
+            raise FileError(path, name, f"one array for {part}", f"another one, {found[part]!r}")
+        else:
+            found[part] = name
+    return found, tuple(others)
+
+
+def _of_tensor(tensor: StateTensor) -> Numbers:
+    precision = {"bfloat16": Precision.BFLOAT16, "float16": Precision.FLOAT16, "float32": Precision.FLOAT32}
+    return Numbers(np.asarray(tensor.array), precision.get(tensor.dtype, Precision.FLOAT64))
