@@ -81,10 +81,10 @@ class DenseTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> DenseMatrix:
-        self._check(name)
-        if not STAGES[name].square:
+        if name not in STAGES or not STAGES[name].square:
             names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
             raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
+        self._check(name)
         if head != "mean":
             head = range(self.experiment.heads)[head]
         key = (name, head)

@@ -25,7 +25,7 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
 
     The weights follow: their rows are rearranged likewise, new ones are zero. Weights that were all the identity
     stay the identity, where heads may have another size. The cache has the dimensions of the present keys, and both
-    change together; a learned position table follows its tokens.
+    change together; a learned position table follows its tokens, and goes where the context is then of another width.
     """
     e = experiment
     keys: Side = "context" if e.variant.is_cross else "tokens"
@@ -50,7 +50,7 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
         except ExperimentError:
             pass  # gains, appended keys or rotary positions are for heads of the present size
     fresh = {name: Table.of(Table.of(table.array().T).with_columns(order).array().T) for name, table in tables.items()}
-    return replace(e, **changes, source=FromTokens(replace(weights, **fresh)))
+    return with_what_fits(fields_of(e) | changes | {"source": FromTokens(replace(weights, **fresh))})
 
 
 def projecting(experiment: Experiment, side: Side) -> list[str]:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
 
+from attn_gui.views.painting import guarded
+
 
 class ElidedLabel(QLabel):
     """Plain text on one line, as wide as there is room for and no wider than it needs."""
@@ -36,6 +38,7 @@ class ElidedLabel(QLabel):
         fits = self.fontMetrics().horizontalAdvance(self.text()) <= self.width()
         self.setToolTip(self._explained or ("" if fits else self.text()))
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOption()
         option.initFrom(self)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import Theme
 
 # pixels of a gap, and of a cell beside which there is room for one so wide
@@ -60,6 +61,7 @@ class PartsItem(QGraphicsItem):
     def boundingRect(self) -> QRectF:
         return QRectF() if self._grid is None else self._grid.covered
 
+    @guarded
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         if self._grid is not None:
             paint_parts(painter, self._grid, self._parts, self._gap, self._line)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from attn_gui.views.look import Look
 from attn_gui.views.masks.cells import Cells
 from attn_gui.views.masks.pattern import draw
+from attn_gui.views.painting import guarded
 
 
 class PatternView(QWidget):
@@ -29,6 +30,7 @@ class PatternView(QWidget):
         self.setAccessibleName(f"{name}: {count} of {cells.size} cells allowed")
         self.update()
 
+    @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         height, width = self._cells.shape
         room = self.width() - 2
