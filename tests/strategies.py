@@ -166,16 +166,23 @@ def sequences(draw: st.DrawFn, random: np.random.RandomState, length: int, width
 
 @st.composite
 def experiments(
-    draw: st.DrawFn, precision: Precision | None = None, sources: tuple[str, ...] = ("tokens", "given")
+    draw: st.DrawFn,
+    precision: Precision | None = None,
+    sources: tuple[str, ...] = ("tokens", "given"),
+    variants: tuple[Variant, ...] = tuple(Variant),
+    tables: tuple[str, ...] = ("past", "values"),
 ) -> Experiment:
-    """A valid experiment. Numbers are normally distributed, so that scores stay where a tolerance means something."""
+    """A valid experiment. Numbers are normally distributed, so that scores stay where a tolerance means something.
+
+    tables: which it may have besides tokens and context.
+    """
     random = np.random.RandomState(draw(st.integers(0, 2**32 - 1)))
-    variant = draw(st.sampled_from(Variant))
+    variant = draw(st.sampled_from(variants))
     heads = draw(st.integers(1, 4)) if variant.is_multi_head else 1
     kv_heads = draw(st.sampled_from([k for k in range(1, heads + 1) if heads % k == 0]))
     n_q = draw(st.integers(1, 7))
     present = draw(st.integers(1, 7)) if variant.is_cross else n_q
-    past = draw(st.sampled_from([0, 0, 0, 1, 3]))
+    past = draw(st.sampled_from([0, 0, 0, 1, 3])) if "past" in tables else 0
     n_k = past + present
     d_k, d_v = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     given = draw(st.sampled_from(sources)) == "given"
@@ -188,7 +195,7 @@ def experiments(
     if past:
         fields["past"] = draw(sequences(random, past, rows))
     d_values = rows
-    if not given and not past and draw(st.integers(0, 3)) == 0:
+    if "values" in tables and not given and not past and draw(st.integers(0, 3)) == 0:
         d_values = draw(st.integers(1, 4))
         fields["values"] = draw(sequences(random, present, d_values))
     fields["appended"] = tuple(

@@ -137,7 +137,8 @@ def _table(lines: Sequence[tuple[int, list[str]]], comma: bool) -> list[list[Any
     for number, cells in lines:
         if len(cells) != len(lines[0][1]):
             first = lines[0]
-            raise Unreadable(f"line {number} has {len(cells)} numbers, line {first[0]} has {len(first[1])}")
+            numbers = "1 number" if len(cells) == 1 else f"{len(cells)} numbers"
+            raise Unreadable(f"line {number} has {numbers}, line {first[0]} has {len(first[1])}")
         rows.append([_cell(cell, f"line {number}, column {at}", comma) for at, cell in enumerate(cells, start=1)])
     return rows
 

@@ -30,7 +30,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.diagnosis.given_page import GivenPage
 from attn_gui.views.diagnosis.result_view import ResultView
 
-WIDTH = 620
+WIDTH, HEIGHT = 640, 640
 STEPS = 1000
 BASES = (500_000.0, 1_000_000.0)
 FILTER = f"Arrays ({' '.join(f'*{ending}' for ending in FILES)});;All files (*)"
@@ -71,7 +71,7 @@ class DiagnoseDialog(QDialog):
         self._refresh()
 
     def sizeHint(self) -> QSize:
-        return QSize(WIDTH, super().sizeHint().height())
+        return QSize(WIDTH, max(HEIGHT, super().sizeHint().height()))
 
     def _lay_out(self) -> None:
         for stage, page in self.pages.items():
@@ -109,7 +109,7 @@ class DiagnoseDialog(QDialog):
         diagnosing.running_changed.connect(self._on_running)
         diagnosing.progressed.connect(lambda part: self.progress.setValue(int(part * STEPS)))
         diagnosing.found.connect(self._on_found)
-        diagnosing.failed.connect(lambda sentence: self._say(sentence))
+        diagnosing.failed.connect(self._on_failed)
         diagnosing.cancelled.connect(lambda: self.outcome.show_nothing("Cancelled."))
         self.window_again.clicked.connect(self._forget_file)
         self.start.clicked.connect(self._find)
@@ -189,13 +189,14 @@ class DiagnoseDialog(QDialog):
         """What was found is no longer an answer to what stands here."""
         self._finding = None
         self._say("")
-        self.outcome.show_nothing("")
+        self.outcome.show_nothing()
 
     def _find(self) -> None:
         given = {stage: page.numbers for stage, page in self.pages.items() if page.numbers is not None}
         if not given or self._diagnosing.running:
             return
         self._outdate()
+        self.outcome.show_nothing("Trying…")
         bases = BASES if self.bases.isChecked() else ()
         asked = Asked(self._context.document.experiment, self._file, given, bases)
         self._diagnosing.start(asked, self._context.document.device)
@@ -214,6 +215,10 @@ class DiagnoseDialog(QDialog):
         self._refresh()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, finding.diagnosis.headline))
 
+    def _on_failed(self, sentence: str) -> None:
+        self.outcome.show_nothing()
+        self._say(sentence)
+
     def _say(self, sentence: str) -> None:
         self.error.setText(f"⚠ {sentence}" if sentence else "")
         self.error.setVisible(bool(sentence))
@@ -226,9 +231,11 @@ class DiagnoseDialog(QDialog):
         self.start.setEnabled(ready)
         self.start.setToolTip("" if ready else "Give scores, weights or output first")
         finding = self._finding
-        for button in (self.show_cell, self.use, self.copy):
-            button.setVisible(finding is not None)
+        self.copy.setEnabled(finding is not None)
         if finding is None:
+            for button in (self.show_cell, self.use):
+                button.setEnabled(False)
+                button.setToolTip("")
             return
         why_no_cell = self._why_no_cell(finding)
         self.show_cell.setEnabled(not why_no_cell)

@@ -98,7 +98,7 @@ def test_the_true_number_is_within_half_a_place(values: list[float], decimals: i
     [
         ("", "no number"),
         (" \n\n", "no number"),
-        ("1 2\n3", "line 2 has 1 numbers, line 1 has 2"),
+        ("1 2\n3", "line 2 has 1 number, line 1 has 2"),
         ("1 2\n\n3 4\n5 6", "tables of 1 × 2 and 2 × 2"),
         ("1 2\n3 four", "line 2, column 2: ‘four’ is not a number"),
         ("1_000", "is not a number"),

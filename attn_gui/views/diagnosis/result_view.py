@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QVBoxLayout, 
 from attn_gui.model.diagnosis import Convention, Departure, Diagnosis
 
 LIST_LINES = 3
-TEXT_LINES = 8
+TEXT_LINES = 9
+EMPTY = "Give the numbers of the other program, one stage or several, and press Find."
 
 
 class ResultView(QWidget):
@@ -20,7 +21,6 @@ class ResultView(QWidget):
         super().__init__(parent)
         self._diagnosis: Diagnosis | None = None
         self.headline = QLabel()
-        self.headline.setObjectName("title")
         self.headline.setWordWrap(True)
         self.headline.setTextFormat(Qt.TextFormat.PlainText)
         self.list = QListWidget()
@@ -30,6 +30,7 @@ class ResultView(QWidget):
         self.text.setReadOnly(True)
         self.text.setAccessibleName("What it means")
         self.text.setTabChangesFocus(True)
+        self.text.setPlaceholderText("What it means, how it is written in well-known code, and where numbers depart")
         line = self.fontMetrics().lineSpacing()
         self.list.setFixedHeight(LIST_LINES * (line + 4) + 4)
         self.text.setMinimumHeight(TEXT_LINES * line + 12)
@@ -40,7 +41,7 @@ class ResultView(QWidget):
         column.addWidget(self.list)
         column.addWidget(self.text, 1)
         self.list.currentRowChanged.connect(self._on_row)
-        self.show_nothing("")
+        self.show_nothing()
 
     @property
     def convention(self) -> Convention | None:
@@ -60,23 +61,25 @@ class ResultView(QWidget):
     def show_diagnosis(self, diagnosis: Diagnosis) -> None:
         """List what was found, the first of it selected."""
         self._diagnosis = diagnosis
-        self.headline.setText(diagnosis.headline)
+        self._say(diagnosis.headline, "title")
         self.list.clear()
         nearest = "" if diagnosis.matches else "Nearest: "
         self.list.addItems([f"{nearest}{convention.title}" for convention in self._shown()])
-        self.list.setVisible(True)
-        self.text.setVisible(True)
         self.list.setCurrentRow(0)
 
-    def show_nothing(self, headline: str) -> None:
+    def show_nothing(self, why: str = EMPTY) -> None:
         """There is no result to look at."""
         self._diagnosis = None
-        self.headline.setText(headline)
+        self._say(why, "muted")
         self.list.clear()
         self.text.clear()
-        self.list.setVisible(False)
-        self.text.setVisible(False)
         self.selected.emit()
+
+    def _say(self, headline: str, style: str) -> None:
+        self.headline.setObjectName(style)
+        self.headline.setText(headline)
+        self.headline.style().unpolish(self.headline)
+        self.headline.style().polish(self.headline)
 
     def _shown(self) -> tuple[Convention, ...]:
         d = self._diagnosis
