@@ -94,8 +94,20 @@ def normalised(A: Array, axis: int, kind: str) -> Array:
         if kind == "softmax_one":
             top = np.maximum(top, 0)
             return np.exp(A - top) / (np.exp(-top) + np.exp(A - top).sum(axis=axis, keepdims=True))
+        if kind in ("sparsemax", "entmax15"):
+            return _thresholded(A - top, axis, 1 if kind == "sparsemax" else 2)
         powers = np.exp(A - top)
         return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def _thresholded(z: Array, axis: int, power: int) -> Array:
+    """``max(z / power - tau, 0)**power`` with tau found by halving, such that it sums to 1 along ``axis``."""
+    low, high = (np.full_like(z.max(axis=axis, keepdims=True), bound) for bound in (-1.0, 0.0))
+    for _ in range(100):
+        tau = (low + high) / 2
+        few = (np.maximum(z / power - tau, 0) ** power).sum(axis=axis, keepdims=True) < 1
+        low, high = np.where(few, low, tau), np.where(few, tau, high)
+    return np.maximum(z / power - tau, 0) ** power
 
 
 def computed(case: Case, planted: Planted, round_to: Any = None) -> dict[str, Array]:

@@ -256,6 +256,8 @@ def plantings(draw: st.DrawFn) -> tuple[Case, Planted]:
 @given(plantings(), st.sampled_from(["output", "weights", "scores"]))
 def test_whatever_is_planted_is_reproduced(planting: tuple[Case, Planted], asked: str) -> None:
     case, planted = planting
+    # of scores alone, a mask that was added as numbers is not looked for
+    assume(asked != "scores" or planted.mask not in ("added", "multiplied"))
     numbers = computed(case, planted)
     assume(not np.isnan(numbers[asked]).any())  # a softmax of nothing, which is a change of its own
     diagnosis = found(case, planted, asked)
