@@ -55,17 +55,27 @@ class Panel(QFrame):
     @property
     def title_room(self) -> int:
         """Pixels beside the step and the title."""
-        taken = sum(label.sizeHint().width() + self.title_layout.spacing() for label in self._title_labels)
+        said = [label for label in self._title_labels if not label.isHidden()]
+        taken = sum(label.sizeHint().width() + self.title_layout.spacing() for label in said)
         return self.contentsRect().width() - 2 * SIDE - taken
 
     def show_formula(self, text: str, explained: str = "") -> None:
         """Write ``text`` after the title; it is told in full, and as it is ``explained``, where one points at it."""
         told = explained or text
-        if (text, told) == (self.formula.text(), self._top.toolTip()):
+        if (text, told) == (self.formula.text(), self.explained):
             return
         self.formula.setText(text)
         self._top.setToolTip(told)
         self.setAccessibleName(f"{self._title}, {text}")
+
+    def show_title(self, shown: bool) -> None:
+        """Have the title said, or left to what else stands in its row."""
+        self._title_labels[1].setVisible(shown)
+
+    @property
+    def explained(self) -> str:
+        """What is told where one points at the title."""
+        return self._top.toolTip()
 
     def set_body(self, body: QWidget) -> None:
         self._body.addWidget(body)

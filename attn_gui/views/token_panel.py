@@ -178,8 +178,9 @@ class TokenPanel(Panel):
             self.show_side(self.side if self.side in offered else "tokens")
         several = len(offered) > 1
         self.switch.setVisible(several)
-        # the switch says what the formula says otherwise
+        # the switch says what the formula says otherwise; the names of three tables leave no room for a title
         self.formula.setVisible(not several)
+        self.show_title(len(offered) < 3)
         self._name_sides()
         self._allow_text()
         self.show_positions.setChecked(flag(session, POSITIONS))

@@ -163,11 +163,11 @@ def test_names_of_tables_are_short_where_there_is_little_room(context: Context, 
     panel = TokenPanel(context, host)
     host.resize(800, 500)
     host.show()
-    for width in (420, 240):
+    for width in (480, 240):
         panel.setGeometry(0, 0, width, 460)
         qtbot.waitUntil(lambda: panel.switch.width() == panel.switch.sizeHint().width())
         texts[width] = [panel.switch.button(side).text() for side in panel.switch.values]
-    assert texts[420] == ["Queries X", "Context X′", "Cache"]
+    assert texts[480] == ["Queries X", "Context X′", "Cache"]
     assert texts[240] == ["X", "X′", "Cache"]
 
 

@@ -40,12 +40,12 @@ def test_the_smallest_block_round_the_cells_that_differ(data: st.DataObject) -> 
     ],
 )
 def test_tokens_that_came_and_went(before: str, after: str, block: CellRange | None) -> None:
-    assert changed_tokens(tokens(before), tokens(after), None) == block
+    assert changed_tokens(tokens(before), tokens(after), ()) == block
 
 
 def test_dimensions_that_came_and_went() -> None:
-    assert changed_tokens(tokens("ab", 2), tokens("ab", 3), None) == CellRange(0, 3, 1, 3)
-    assert changed_tokens(tokens("ab", 3), tokens("ab", 2), None) is None
+    assert changed_tokens(tokens("ab", 2), tokens("ab", 3), ()) == CellRange(0, 3, 1, 3)
+    assert changed_tokens(tokens("ab", 3), tokens("ab", 2), ()) is None
 
 
 def test_another_shape_of_a_matrix_is_no_block() -> None:

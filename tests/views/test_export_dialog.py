@@ -23,7 +23,7 @@ from attn_gui.files.experiment_json import read
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
-from attn_gui.model.stages import STAGES
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.context import Context
 from attn_gui.views.export_dialog import ExportDialog, file_name_of
@@ -109,10 +109,10 @@ def test_writes_the_weights_of_the_selected_head(
     assert dialog.plan.text() == ""
 
 
-def test_offers_what_the_experiment_has(show: Callable[..., ExportDialog]) -> None:
+def test_offers_what_the_experiment_has(show: Callable[..., ExportDialog], context: Context) -> None:
     dialog = show()
     stages = [text.split()[0] for text in texts(dialog.choices.what)]
-    assert stages == [*(name for name in STAGES if name != "context"), "The"]
+    assert stages == [*stages_of(context.document.experiment), "The"]
     assert texts(dialog.choices.head) == ["Head 1", "Head 2", "Each head", "Mean over heads"]
     pick(dialog.choices.what, "Q")
     assert texts(dialog.choices.head) == ["Head 1", "Head 2", "Each head"]

@@ -214,10 +214,9 @@ def test_panels_show_the_line_and_explain_it(context: Context, qtbot: QtBot, wai
     context.document.start()
     wait_traced()
     assert A.formula.text() == "A = QKᵀ/√d_k + bias, masked"
-    assert A.formula.toolTip().splitlines()[1:] == ["bias: ALiBi: − mₕ · |i − j|", "masked: Causal"]
-    assert A.heading.toolTip() == A.formula.toolTip()
+    assert A.explained.splitlines()[1:] == ["bias: ALiBi: − mₕ · |i − j|", "masked: Causal"]
     assert N.formula.text() == "N = sparsemax(A, sink)"
-    assert "max(Aᵢⱼ − τᵢ, 0)" in N.formula.toolTip()
-    assert "sink: one more score" in N.formula.toolTip()
-    assert N.accessibleName() == "Weights N, N = sparsemax(A, sink)"
+    assert "max(Aᵢⱼ − τᵢ, 0)" in N.explained
+    assert "sink: one more score" in N.explained
+    assert N.accessibleName() == "Weights, N = sparsemax(A, sink)"
     assert output.formula.text() == "N V"
