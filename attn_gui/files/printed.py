@@ -132,27 +132,28 @@ def _are_decimal_commas(text: str) -> bool:
 
 
 def _table(lines: Sequence[tuple[int, list[str]]], comma: bool) -> list[list[Any]]:
-    lines = _without_labels(lines)
+    lines, first_column = _without_labels(lines)
     rows = []
     for number, cells in lines:
         if len(cells) != len(lines[0][1]):
             first = lines[0]
             numbers = "1 number" if len(cells) == 1 else f"{len(cells)} numbers"
             raise Unreadable(f"line {number} has {numbers}, line {first[0]} has {len(first[1])}")
-        rows.append([_cell(cell, f"line {number}, column {at}", comma) for at, cell in enumerate(cells, start=1)])
+        places = enumerate(cells, start=first_column)
+        rows.append([_cell(cell, f"line {number}, column {at}", comma) for at, cell in places])
     return rows
 
 
-def _without_labels(lines: Sequence[tuple[int, list[str]]]) -> Sequence[tuple[int, list[str]]]:
-    """Without a line of labels above and a column of labels before the numbers."""
+def _without_labels(lines: Sequence[tuple[int, list[str]]]) -> tuple[Sequence[tuple[int, list[str]]], int]:
+    """Without a line of labels above and a column of labels before the numbers; and the first column that is left."""
     above = lines[0][1]
     named = len(lines) > 1 and above[0].lower() in LABELS
     headed = named or (len(lines) > 1 and not any(map(_is_number, above[1:] or above)))
     body = lines[1:] if headed else lines
     first_are_labels = named or not any(_is_number(cells[0]) for _, cells in body)
     if first_are_labels and all(len(cells) > 1 for _, cells in body):
-        return [(number, cells[1:]) for number, cells in body]
-    return body
+        return [(number, cells[1:]) for number, cells in body], 2
+    return body, 1
 
 
 def _is_number(cell: str) -> bool:

@@ -113,7 +113,7 @@ def question_of(
     scores = None if scores is None else _fitting("scores", Numbers.of(scores), [square])
     mean = joined = False
     if weights is not None:
-        weights = _fitting("weights", Numbers.of(weights), [square, flat])
+        weights = _fitting("weights", Numbers.of(weights), [square] if e.heads == 1 else [square, flat])
         mean = weights.values.ndim == 2
         weights = weights.reshaped((1, *flat)) if mean else weights
     if output is not None:
@@ -219,8 +219,8 @@ def _fitting(name: str, numbers: Numbers, shapes: Sequence[tuple[int, ...]]) -> 
     for shape in shapes:
         if numbers.shape[len(numbers.shape) - len(shape) :] == shape and numbers.values.size == np.prod(shape):
             return numbers.reshaped(shape)
-    for shape in shapes:  # one head, written without its axis
-        if shape[0] == 1 and numbers.shape == shape[1:]:
-            return numbers.reshaped(shape)
-    expected = " or ".join(dict.fromkeys(str(shape) for shape in shapes))
+    bare = [shape[1:] for shape in shapes if len(shape) == 3 and shape[0] == 1]  # one head, without its axis
+    if numbers.shape in bare:
+        return numbers.reshaped((1, *numbers.shape))
+    expected = " or ".join(dict.fromkeys(str(shape) for shape in (*shapes, *bare)))
     raise ExperimentError(name, f"shape {expected}", f"{numbers.shape}")

@@ -15,11 +15,13 @@ from attn_gui.compute.diagnose.state import State
 from attn_gui.model.diagnosis import Choice
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.qk_norm.kinds import LayerNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.rotary.rotary import LAYOUTS
 
 USUAL_BASE = 10_000.0
+MOST_GROWTH = 100.0
 CODE = {
     "halves": "rotate_half in transformers (GPT-NeoX, Llama)",
     "interleaved": "rotate_every_two in transformers (GPT-J), view_as_complex in Meta's Llama",
@@ -64,11 +66,20 @@ def _normalise(block: Block, state: State, choice: Choice | None) -> State:
     norm = inputs.experiment.scoring.qk_norm
     if norm is None or choice is not None:
         return state
-    normed = []
+    normed, growth = [], 1.0
     for rows, gain in ((state.Q, norm.gain_q), (state.K[:, : inputs.tokens], norm.gain_k)):
         factor = None if gain is None else inputs.projections.tensor(gain, inputs.working)
         normed.append(attention.normed(rows, norm, factor, inputs.working))
-    return replace(state, Q=normed[0], K=_with_appended(normed[1], state.K))
+        growth = max(growth, _growth(rows, norm.kind == LayerNorm.kind))
+    return replace(state, Q=normed[0], K=_with_appended(normed[1], state.K), growth=growth)
+
+
+def _growth(rows: torch.Tensor, centred: bool) -> float:
+    """By how much the error of the shortest row grows, beside that of the longest, where all get one length."""
+    left = rows - rows.mean(dim=-1, keepdim=True) if centred else rows
+    shortest = float(torch.linalg.vector_norm(left.float(), dim=-1).nan_to_num(torch.inf).amin())
+    longest = _longest(rows)
+    return longest / max(shortest, longest / MOST_GROWTH) if longest else 1.0
 
 
 def of_rotary(e: Experiment, bases: tuple[float, ...]) -> Dimension:
@@ -128,7 +139,7 @@ def _turn(block: Block, state: State, choice: Choice | None) -> State:
         positions = e.query_positions[rows] + (start - e.offset)
         Q = _turned(inputs, Q, rotary, positions)
         K = _with_appended(_turned(inputs, K[:, : inputs.tokens], rotary, e.key_positions), K)
-    return replace(state, Q=Q, K=K, size=_longest(Q) * _longest(K))
+    return replace(state, Q=Q, K=K, size=_longest(Q) * _longest(K) * state.growth)
 
 
 def _turned(inputs: Inputs, rows: torch.Tensor, rotary: Rotary, positions: NDArray[np.int64]) -> torch.Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from attn_gui.compute import budget
 from attn_gui.compute.biasing import Biasing
 from attn_gui.compute.diagnose.levels import HALVES, Level
 from attn_gui.compute.indices import Indices
@@ -21,8 +22,9 @@ from attn_gui.model.precision import Precision
 class Inputs:
     """Queries, keys and values before norm and rotary positions, mask and bias of an experiment at a level.
 
-    Q: [heads, n_q, d_k]; K, V: [kv_heads, n_k, d_k or d_v]. stored: the type that stages are rounded to; working: the
-    type that sums run in. tokens: how many of the keys are tokens', before those that are appended.
+    Q: [heads, n_q, d_k]; K, V: [kv_heads, n_k, d_k or d_v]. rounded: the type that stages are rounded to; working: the
+    type that sums run in; exact: the type that numbers are compared in. tokens: how many of the keys are tokens',
+    before those that are appended. Raises TooLarge where A and N would not fit in memory.
     """
 
     def __init__(self, experiment: Experiment, level: Level, device: str) -> None:
@@ -31,6 +33,7 @@ class Inputs:
         exact = Precision.FLOAT32 if self.device.type == "mps" else Precision.FLOAT64
         precision = level.precision if level.precision in HALVES else exact
         e = self.experiment = replace(experiment, precision=precision)
+        budget.check(e, self.device)
         self.level = level
         self.tokens = e.n_k - len(e.appended)
         inputs = self.projections = Projections(e, self.device)

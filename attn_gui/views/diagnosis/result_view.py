@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QVBoxLayout, 
 from attn_gui.model.diagnosis import Convention, Departure, Diagnosis
 
 LIST_LINES = 3
-TEXT_LINES = 9
+TEXT_LINES = 6
 EMPTY = "Give the numbers of the other program, one stage or several, and press Find."
 
 

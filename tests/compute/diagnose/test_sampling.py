@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from attn_gui.compute import budget
 from attn_gui.compute.diagnose import diagnose, diagnose_steps, search
 from attn_gui.compute.diagnose.search import _spread
+from attn_gui.model.errors import TooLarge
 from attn_gui.model.question import question
 from tests.compute.diagnose.planting import Case, Planted, computed, planted_by
 
@@ -98,6 +100,13 @@ def test_threads_and_gradients_are_as_before_between_steps(case: Case) -> None:
         assert torch.get_num_threads() == before
         assert not torch.is_inference_mode_enabled()
     steps.close()
+
+
+def test_too_large_is_said_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "available", lambda device: 1 << 20)
+    Q = np.zeros((1, 600, 2))
+    with pytest.raises(TooLarge, match="1 x 600 x 600 cells"):
+        diagnose(Q, Q, Q, output=Q)
 
 
 @pytest.mark.cuda
