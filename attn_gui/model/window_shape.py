@@ -32,9 +32,12 @@ def window_shape(cells: Cells) -> WindowShape | None:
     n_q, n_k = cells.shape
     for offset in dict.fromkeys((0, n_k - n_q)):
         for two_sided in (False, True):
-            # the row that reaches furthest back says how far the window goes
-            first = np.where(cells.any(axis=1), cells.argmax(axis=1), n_k)
-            window = int((np.arange(n_q) + offset - first).max())
+            # the row that reaches furthest says how far the window goes
+            some, own = cells.any(axis=1), np.arange(n_q) + offset
+            window = int((own - np.where(some, cells.argmax(axis=1), n_k)).max())
+            if two_sided:
+                last = n_k - 1 - cells[:, ::-1].argmax(axis=1)
+                window = max(window, int(np.where(some, last - own, -1).max()))
             shape = WindowShape(window, two_sided, offset)
             longer = WindowShape(window + 1, two_sided, offset)
             if window >= 0 and np.array_equal(shape.cells(n_q, n_k), cells):
