@@ -15,8 +15,8 @@ T = torch.Tensor
 class State:
     """The stages so far, for a block of queries, and what later stages have to know.
 
-    size: a bound on the scores, ``|scale| max ||q|| max ||k||`` and the bias, which tolerances go by. growth: of errors,
-    by a norm of queries and keys.
+    size: a bound on the scores, ``|scale| max ||q|| max ||k||`` and the bias, which tolerances go by. growth: of
+    errors, by a norm of queries and keys.
     cap: a softcap that has not been applied yet. clear: A before the mask.
     allowed: where the mask forbids with -inf, [1 or heads, rows, n_k]; None: nowhere. late: it comes after the softmax.
     sinks: whether those of the experiment take part. normaliser: what makes the weights; None: the experiment's own.
