@@ -11,7 +11,8 @@ import torch
 from attn_gui.compute.diagnose.levels import HALVES, levels
 from attn_gui.compute.diagnose.locating import between, convention, miss
 from attn_gui.compute.diagnose.notes import notes
-from attn_gui.compute.diagnose.search import Judged, Search
+from attn_gui.compute.diagnose.search import Search
+from attn_gui.compute.diagnose.trials import Judged
 from attn_gui.model.diagnosis import Choice, Departure, Diagnosis, Miss
 from attn_gui.model.question import Question
 

@@ -9,8 +9,9 @@ import torch
 
 from attn_gui.compute.diagnose.comparing import Pair
 from attn_gui.compute.diagnose.inputs import Block
-from attn_gui.compute.diagnose.search import Chosen, Judged, Search
+from attn_gui.compute.diagnose.search import Search
 from attn_gui.compute.diagnose.state import State
+from attn_gui.compute.diagnose.trials import Chosen, Judged
 from attn_gui.model.diagnosis import Convention, Departure, Miss
 from attn_gui.model.question import Question
 

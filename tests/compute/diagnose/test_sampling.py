@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
 from attn_gui.compute import budget
-from attn_gui.compute.diagnose import diagnose, diagnose_steps, search
-from attn_gui.compute.diagnose.search import _spread
+from attn_gui.compute.diagnose import diagnose, diagnose_steps, trials
+from attn_gui.compute.diagnose.trials import _spread
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.question import question
 from tests.compute.diagnose.planting import Case, Planted, computed, planted_by
@@ -19,8 +21,8 @@ N = 24
 @pytest.fixture(autouse=True)
 def _small_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """8 of 24 queries of 2 heads."""
-    monkeypatch.setattr(search, "SAMPLE_CELLS", 8 * 2 * N)
-    monkeypatch.setattr(search, "WHOLE_CELLS", N * N)  # one head
+    monkeypatch.setattr(trials, "SAMPLE_CELLS", 8 * 2 * N)
+    monkeypatch.setattr(trials, "WHOLE_CELLS", N * N)  # one head
 
 
 @pytest.fixture
@@ -53,8 +55,20 @@ def test_heads_merged_wrongly(case: Case) -> None:
     assert [planted_by(match) for match in diagnosis.matches] == [planted]
 
 
+@pytest.mark.parametrize("empty", [[13], [2, 13, 14], [23]])
+@pytest.mark.parametrize("nothing", ["uniform", math.nan, 0.0])
+def test_rows_of_nothing_wherever_they_are(case: Case, empty: list[int], nothing: float | str) -> None:
+    mask = np.tri(N, dtype=bool)
+    mask[empty] = False
+    masked = Case(case.Q, case.K, case.V, mask)
+    output = computed(masked, Planted(nothing=nothing))["output"]
+    diagnosis = diagnose(case.Q, case.K, case.V, mask=mask, output=output)
+    titles = {"uniform": "equal weights where everything is masked", 0.0: "the standard, with nothing changed"}
+    assert [match.title for match in diagnosis.matches] == [titles.get(nothing, "NaN where everything is masked")]
+
+
 def test_what_would_look_at_too_much_is_left_out_and_said(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_WHOLE_CELLS", N * N - 1)
+    monkeypatch.setattr(trials, "MOST_WHOLE_CELLS", N * N - 1)
     diagnosis = diagnose(case.Q, case.K, case.V, output=computed(case, Planted(axis=-2))["output"])
     assert diagnosis.matches == ()
     assert any(note.endswith("at once: softmax over queries.") for note in diagnosis.notes)
