@@ -324,7 +324,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     qtbot.waitExposed(made)
     settle(qtbot, made)
     yield made
-    made.context.document.undo_stack.setClean()
+    made.context.document.open(made.context.document.session, None)
     made.close()
     made.context.worker.close()
     made.deleteLater()
