@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from attn_gui.model.positions.sinusoidal import Sinusoidal
     from attn_gui.model.precision import Precision
     from attn_gui.model.qk_norm import QKNorm
-    from attn_gui.model.qk_norm.kinds import L2Norm, LayerNorm, RMSNorm
+    from attn_gui.model.qk_norm.l2_norm import L2Norm
+    from attn_gui.model.qk_norm.layer_norm import LayerNorm
+    from attn_gui.model.qk_norm.rms_norm import RMSNorm
     from attn_gui.model.rotary import Rotary
     from attn_gui.model.rotary.frequencies import Frequencies
     from attn_gui.model.rotary.imported import ImportedRotary
@@ -107,9 +109,9 @@ _PLACES = {
     "Sinusoidal": "model.positions.sinusoidal",
     "Precision": "model.precision",
     "QKNorm": "model.qk_norm",
-    "L2Norm": "model.qk_norm.kinds",
-    "LayerNorm": "model.qk_norm.kinds",
-    "RMSNorm": "model.qk_norm.kinds",
+    "L2Norm": "model.qk_norm.l2_norm",
+    "LayerNorm": "model.qk_norm.layer_norm",
+    "RMSNorm": "model.qk_norm.rms_norm",
     "Rotary": "model.rotary",
     "Frequencies": "model.rotary.frequencies",
     "ImportedRotary": "model.rotary.imported",

@@ -29,7 +29,8 @@ from attn_gui.model.positions.learned import Learned
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
 from attn_gui.model.qk_norm import QKNorm
-from attn_gui.model.qk_norm.kinds import LayerNorm, RMSNorm
+from attn_gui.model.qk_norm.layer_norm import LayerNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.rotary.imported import ImportedRotary

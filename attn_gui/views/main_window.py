@@ -103,7 +103,7 @@ class MainWindow(QMainWindow):
         self.first_painted.connect(lambda: context.worker.submit("canvas", at_once(_load_canvas), Priority.ASK))
         self.top_bar.example_chosen.connect(self.open_example)
         context.document.changed.connect(lambda before, after: self._refresh(after))
-        context.document.unsaved_changed.connect(lambda: self.setWindowModified(context.document.modified))
+        context.document.unsaved_changed.connect(self._mark_modified)
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
         services.storage.opened.connect(lambda path: self._look_where_told())
         self._refresh(context.document.session)
@@ -202,8 +202,14 @@ class MainWindow(QMainWindow):
         path = self.context.document.path
         self.setWindowTitle(f"{path.name if path is not None else named.name}[*] – attn_gui")
         self.setWindowFilePath(str(path) if path is not None else "")
-        self.setWindowModified(self.context.document.modified)
+        self._mark_modified()
         self.context.selection.fit(named.experiment)
+
+    def _mark_modified(self) -> None:
+        modified = self.context.document.modified
+        # Qt draws the title anew even where nothing changes
+        if modified != self.isWindowModified():
+            self.setWindowModified(modified)
 
     def _restore(self) -> None:
         geometry, state = self.context.settings.window

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.painted import Painted
+from attn_gui.model.session import Session
 from attn_gui.views.context import Context
 from attn_gui.views.masks.cells import idle_parameters
 from attn_gui.views.masks.pattern import by_hand
@@ -61,7 +62,7 @@ class MaskChoice(QWidget):
         self.paint.toggled.connect(context.selection.set_painting)
         self.clear.clicked.connect(self.clear_painted)
         context.selection.painting_changed.connect(self._refresh)
-        context.document.changed.connect(lambda before, after: self._refresh())
+        context.document.changed.connect(self._on_changed)
         self._refresh()
 
     def choose(self, what: str) -> None:
@@ -88,6 +89,13 @@ class MaskChoice(QWidget):
 
             self._panel = CombinePanel(self._context, self.combine)
         self._panel.open()
+
+    def _on_changed(self, before: Session, after: Session) -> None:
+        old, new = before.experiment, after.experiment
+        masks_alike = new.rule is old.rule and new.painted is old.painted
+        # most edits concern no mask, and are to be painted at once
+        if not masks_alike or idle_parameters(new) != idle_parameters(old):
+            self._refresh()
 
     def _refresh(self) -> None:
         e = self._context.document.experiment

@@ -25,7 +25,7 @@ from attn_gui.model.normalisers import Normaliser
 from attn_gui.model.painted import Painted, Rectangle
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey

@@ -22,7 +22,7 @@ from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.normalisers.sparsemax import Sparsemax
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm.kinds import L2Norm
+from attn_gui.model.qk_norm.l2_norm import L2Norm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, GivenQKV

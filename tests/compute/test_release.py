@@ -18,7 +18,7 @@ from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Combined, Imported, MaskRule, Padding, Term
 from attn_gui.model.normalisers.sparsemax import Sparsemax
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 

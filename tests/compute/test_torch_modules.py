@@ -1,11 +1,13 @@
-"""The attention modules that people have written in torch give what this program gives with their weights."""
+"""The attention modules that people write in torch give what this program gives with their weights.
+
+(nn.MultiheadAttention: tests/conformance/test_multihead_attention.py.)
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +15,9 @@ from torch import nn
 
 from attn_gui.compute.trace import trace
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, MaskRule, Padding
-from attn_gui.model.painted import Painted
+from attn_gui.model.masks import Causal, MaskRule
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.sources import FromTokens
 from attn_gui.model.tokens import TokenSequence
-from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 
 seeds = st.integers(0, 2**31)
@@ -113,80 +112,6 @@ def test_multi_head_self_attention(seed: int, n: int, shape: tuple[int, int], bi
         output, weights = module(x)
     layers = {"Q": module.query, "K": module.key, "V": module.value, "O": module.out}
     t = trace(Experiment.from_tokens(words(n), x.numpy(), imported(**layers), heads=heads))
-    np.testing.assert_allclose(t.stage("N"), weights, **CLOSE)
-    np.testing.assert_allclose(t.stage("output"), output, **CLOSE)
-
-
-def of_torch(module: nn.MultiheadAttention) -> Weights:
-    """W and b of nn.MultiheadAttention, whose in_proj holds Q, K and V one below the other."""
-    d = module.embed_dim
-    joint = module.in_proj_weight
-    parts = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight) if joint is None else joint.split(d)
-    arrays = {f"W_{letter}": part.detach().numpy().T for letter, part in zip("QKV", parts, strict=True)}
-    arrays["W_O"] = module.out_proj.weight.detach().numpy().T
-    if module.in_proj_bias is not None:
-        split = module.in_proj_bias.detach().split(d)
-        arrays |= {f"b_{letter}": part.numpy() for letter, part in zip("QKV", split, strict=True)}
-        arrays["b_O"] = module.out_proj.bias.detach().numpy()
-    return Weights.of(**arrays)
-
-
-def multi_head_attention(
-    seed: int, d: int, heads: int, bias: bool, d_context: int | None = None
-) -> nn.MultiheadAttention:
-    torch.manual_seed(seed)
-    module = nn.MultiheadAttention(d, heads, bias=bias, kdim=d_context, vdim=d_context).eval()
-    for parameter in module.parameters():  # its biases start as zeros
-        nn.init.normal_(parameter, std=0.4)
-    return module
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@given(seeds, st.integers(1, 9), st.sampled_from([(4, 2), (6, 3), (8, 8), (3, 1)]), st.booleans())
-def test_torch_multi_head_attention(causal: bool, seed: int, n: int, shape: tuple[int, int], bias: bool) -> None:
-    d, heads = shape
-    module = multi_head_attention(seed, d, heads, bias)
-    x = torch.randn(n, d)
-    mask = nn.Transformer.generate_square_subsequent_mask(n) if causal else None
-    with torch.no_grad():
-        output, weights = module(x, x, x, attn_mask=mask, is_causal=causal, average_attn_weights=False)
-        _, mean = module(x, x, x, attn_mask=mask, is_causal=causal)
-    rule = Causal() if causal else MaskRule()
-    t = trace(Experiment.from_tokens(words(n), x.numpy(), of_torch(module), heads=heads, rule=rule))
-    every = slice(0, n)
-    np.testing.assert_allclose(t.stage("N"), weights, **CLOSE)
-    np.testing.assert_allclose(t.matrix("N", "mean").block(every, every), mean, **CLOSE)
-    np.testing.assert_allclose(t.stage("output"), output, **CLOSE)
-
-
-@given(seeds, st.integers(1, 6), st.integers(1, 6), st.booleans(), st.data())
-def test_torch_bool_masks_are_the_opposite(seed: int, n_q: int, n_k: int, bias: bool, data: st.DataObject) -> None:
-    d, heads, d_context = 6, 2, 5
-    module = multi_head_attention(seed, d, heads, bias, d_context)
-    x, context = torch.randn(n_q, d), torch.randn(n_k, d_context)
-    flags = st.lists(st.booleans(), min_size=n_k, max_size=n_k)
-    forbidden = torch.tensor(data.draw(st.lists(flags, min_size=n_q, max_size=n_q)))  # True = may not attend
-    padding = torch.tensor(data.draw(flags))
-    # torch gives NaN for a fully masked row; each query keeps the first key
-    forbidden[:, 0] = False
-    padding[0] = False
-    with torch.no_grad():
-        output, weights = module(
-            x, context, context, attn_mask=forbidden, key_padding_mask=padding, average_attn_weights=False
-        )
-    keys = TokenSequence.of(words(n_k), context.numpy(), pad=padding.numpy())
-    cells = [(i, j) for i in range(n_q) for j in range(n_k) if forbidden[i, j]]
-    e = Experiment(
-        TokenSequence.of(words(n_q), x.numpy()),
-        FromTokens(of_torch(module)),
-        Variant.MULTI_HEAD_CROSS,
-        heads,
-        heads,
-        keys,
-        rule=Padding(),
-        painted=Painted().with_cells(cells, False),
-    )
-    t = trace(e)
     np.testing.assert_allclose(t.stage("N"), weights, **CLOSE)
     np.testing.assert_allclose(t.stage("output"), output, **CLOSE)
 

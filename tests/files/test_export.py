@@ -21,7 +21,7 @@ from attn_gui.model.masks import Causal, Combined, MaskRule, Term
 from attn_gui.model.painted import Painted
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.sources import FromTokens

@@ -16,7 +16,7 @@ from attn_gui.model.masks import Causal, Combined, SlidingWindow, Term
 from attn_gui.model.masks.dilated import Dilated
 from attn_gui.model.normalisers.sigmoid import Sigmoid
 from attn_gui.model.positions.learned import Learned
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session

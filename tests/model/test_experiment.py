@@ -18,7 +18,7 @@ from attn_gui.model.painted import Painted
 from attn_gui.model.positions.learned import Learned
 from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session

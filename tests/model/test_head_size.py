@@ -15,7 +15,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.head_size import with_head_size
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey

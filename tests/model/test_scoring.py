@@ -18,7 +18,7 @@ from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.normalisers.sparsemax import Sparsemax
 from attn_gui.model.positions.learned import Learned
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 

@@ -17,7 +17,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.gains import has_gains, with_gains
 from attn_gui.model.positions.learned import Learned
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, GivenQKV

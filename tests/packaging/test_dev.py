@@ -16,6 +16,8 @@ import environment
 import pytest
 import qt_libraries
 
+from attn_gui.cli import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in programs are scripts")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="about Linux system packages")
@@ -323,3 +325,7 @@ def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr(sys, "version_info", (3, 10, 4))
     assert dev.main(["run"]) == 1
     assert capsys.readouterr().err == "attn_gui needs Python 3.11 or newer, and this is 3.10.4\n"
+
+
+def test_no_command_without_a_window_is_refused_a_start_without_a_display() -> None:
+    assert set(dev.HEADLESS_VERBS) == set(COMMANDS)

@@ -14,28 +14,17 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from attn_gui.app import open_window
-from attn_gui.files import examples
 from attn_gui.model.masks import Causal
-from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
-from tests.views.window_helpers import settle
+from tests.views.window_helpers import karina_window, settle
 
 MOST_TABS = 60
 
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.show()
-    qtbot.waitActive(made)
-    settle(qtbot, made)
-    yield made
-    made.context.document.open(made.context.document.session, None)
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    with karina_window(qtbot, tmp_path) as made:
+        yield made
 
 
 def tree(interface: QAccessibleInterface, depth: int = 0) -> Iterator[QAccessibleInterface]:

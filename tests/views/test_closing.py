@@ -12,32 +12,19 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from attn_gui.app import open_window
 from attn_gui.control.exports import EXPORT, Order
 from attn_gui.control.worker import Priority
-from attn_gui.files import examples
 from attn_gui.files import session as session_file
 from attn_gui.model.masks import Causal
-from attn_gui.model.session import Session
 from attn_gui.views import closing
 from attn_gui.views.main_window import MainWindow
-from tests.views.window_helpers import settle
+from tests.views.window_helpers import karina_window
 
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.show()
-    qtbot.waitExposed(made)
-    settle(qtbot, made)
-    yield made
-    made.services.exports.cancel()
-    qtbot.waitUntil(lambda: not made.context.worker.owing)
-    made.context.document.open(made.context.document.session, None)
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    with karina_window(qtbot, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

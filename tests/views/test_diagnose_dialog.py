@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from attn_gui.app import open_window
 from attn_gui.compute.trace import trace
 from attn_gui.control.diagnosing import Diagnosing
 from attn_gui.control.notices import Notice
-from attn_gui.files import examples
 from attn_gui.model import edits
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
@@ -26,7 +24,7 @@ from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.context import Context
 from attn_gui.views.diagnose_dialog import DiagnoseDialog
 from attn_gui.views.main_window import MainWindow
-from tests.views.window_helpers import settle
+from tests.views.window_helpers import karina_window, settle
 
 LONG = 60_000
 HEADS, N = 2, 4
@@ -319,16 +317,8 @@ def test_every_theme(dialog: DiagnoseDialog, context: Context) -> None:
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.show()
-    qtbot.waitExposed(made)
-    settle(qtbot, made)
-    yield made
-    made.context.document.open(made.context.document.session, None)
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    with karina_window(qtbot, tmp_path) as made:
+        yield made
 
 
 def test_from_the_menu_to_the_setting(window: MainWindow, qtbot: QtBot) -> None:

@@ -9,27 +9,19 @@ import pytest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from attn_gui.app import open_window
-from attn_gui.files import examples
-from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
-from tests.views.window_helpers import settle
+from tests.views.window_helpers import karina_window, settle
 
 
 @pytest.fixture(params=["light", "contrast"])
 def window(request: pytest.FixtureRequest, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.context.settings.theme = request.param
-    made.context.settings.reduced_motion = True
-    made.resize(1280, 900)
-    made.show()
-    qtbot.waitExposed(made)
-    settle(qtbot, made)
-    yield made
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    def prepare(made: MainWindow) -> None:
+        made.context.settings.theme = request.param
+        made.context.settings.reduced_motion = True
+        made.resize(1280, 900)
+
+    with karina_window(qtbot, tmp_path, prepare) as made:
+        yield made
 
 
 def open_drawer(qtbot: QtBot, window: MainWindow, index: int) -> None:

@@ -19,7 +19,7 @@ from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.positions.learned import Learned
-from attn_gui.model.qk_norm.kinds import RMSNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, GivenQKV
 from attn_gui.model.starting import started

@@ -8,32 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from attn_gui.app import open_window
-from attn_gui.files import examples
 from attn_gui.model.masks import Causal, Combined, MaskRule, choosable
 from attn_gui.model.picture import MASKED
-from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.mask_choice import MaskChoice
-from tests.views.window_helpers import settle
+from tests.views.window_helpers import karina_window, settle
 
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.context.settings.reduced_motion = True
-    made.show()
-    qtbot.waitExposed(made)
-    settle(qtbot, made)
-    yield made
-    made.context.document.open(made.context.document.session, None)
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    def prepare(made: MainWindow) -> None:
+        made.context.settings.reduced_motion = True
+
+    with karina_window(qtbot, tmp_path, prepare) as made:
+        yield made
 
 
 def filled(window: MainWindow, *titles: str) -> QMenu:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +16,12 @@ from PySide6.QtWidgets import QAbstractButton, QFileDialog
 from pytestqt.qtbot import QtBot
 from torch import nn
 
-from attn_gui.app import open_window
-from attn_gui.files import examples
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.session import Session
 from attn_gui.views.context import Context
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.tensor_model import TensorModel
 from attn_gui.views.weights_dialog import WeightsDialog
+from tests.views.window_helpers import karina_window
 
 
 @pytest.fixture
@@ -193,13 +191,9 @@ def test_every_control_has_a_name_and_a_letter(look: Callable, tmp_path: Path) -
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> MainWindow:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    qtbot.addWidget(made, before_close_func=lambda w: w.context.document.open(w.context.document.session, None))
-    with qtbot.waitExposed(made):
-        made.show()
-    yield made
-    made.context.worker.close()
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    with karina_window(qtbot, tmp_path) as made:
+        yield made
 
 
 def test_dropped_on_the_window(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

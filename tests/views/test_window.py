@@ -35,24 +35,26 @@ from attn_gui.model.masks import Causal
 from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.status import Status
-from tests.views.window_helpers import cell_rect, close_colours, drawn_colours, expected_colours, settle, type_in
+from tests.views.window_helpers import (
+    cell_rect,
+    close_colours,
+    drawn_colours,
+    expected_colours,
+    karina_window,
+    settle,
+    type_in,
+)
 
 
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    made = open_window(Session((examples.load("karina"),)), tmp_path / "profile")
-    made.context.settings.theme = "light"
-    made.context.settings.reduced_motion = True
-    made.resize(1280, 800)
-    made.show()
-    qtbot.waitExposed(made)
-    settle(qtbot, made)
-    yield made
-    made.context.document.open(made.context.document.session, None)
-    made.close()
-    made.context.worker.close()
-    made.deleteLater()
-    QApplication.processEvents()
+    def prepare(made: MainWindow) -> None:
+        made.context.settings.theme = "light"
+        made.context.settings.reduced_motion = True
+        made.resize(1280, 800)
+
+    with karina_window(qtbot, tmp_path, prepare) as made:
+        yield made
 
 
 # parts of Qt's own widgets, which name themselves

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,37 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from attn_gui.app import open_window
+from attn_gui.files import examples
 from attn_gui.model.picture import LAST_COLOUR
+from attn_gui.model.session import Session
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.token_table import TokenTable
+
+
+@contextmanager
+def karina_window(
+    qtbot: QtBot, folder: Path, prepare: Callable[[MainWindow], object] | None = None
+) -> Iterator[MainWindow]:
+    """The program's window on the Karina example, computed and in sight; ``prepare`` is called before it is shown.
+
+    At the end it is closed without a question about what a test has changed.
+    """
+    made = open_window(Session((examples.load("karina"),)), folder / "profile")
+    if prepare is not None:
+        prepare(made)
+    made.show()
+    qtbot.waitActive(made)
+    settle(qtbot, made)
+    yield made
+    made.services.exports.cancel()
+    qtbot.waitUntil(lambda: not made.context.worker.owing)
+    made.context.document.open(made.context.document.session, None)
+    made.close()
+    made.context.worker.close()
+    made.deleteLater()
+    QApplication.processEvents()
 
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:

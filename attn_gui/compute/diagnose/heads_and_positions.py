@@ -15,7 +15,7 @@ from attn_gui.compute.diagnose.state import State
 from attn_gui.model.diagnosis import Choice
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.qk_norm.kinds import LayerNorm
+from attn_gui.model.qk_norm.layer_norm import LayerNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.rotary.rotary import LAYOUTS

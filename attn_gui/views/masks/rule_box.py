@@ -170,7 +170,9 @@ class RuleBox(QComboBox):
     def _show(self, data: str | None) -> None:
         """Have the entry of ``data`` as the one chosen, or the first."""
         self.setCurrentIndex(max(0, self.findData(data)))
-        self._draw(self.currentIndex())
+        if self.currentIndex() in self._undrawn:
+            self._undrawn.remove(self.currentIndex())
+            self._draw(self.currentIndex())
 
     def _draw(self, entry: int) -> None:
         """Give an entry the pattern that it stands for."""

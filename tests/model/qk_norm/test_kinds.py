@@ -13,7 +13,9 @@ from torch.nn import functional
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.qk_norm import QKNorm
-from attn_gui.model.qk_norm.kinds import L2Norm, LayerNorm, RMSNorm
+from attn_gui.model.qk_norm.l2_norm import L2Norm
+from attn_gui.model.qk_norm.layer_norm import LayerNorm
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
 
 
 @given(st.integers(0, 1000), st.integers(1, 8), st.sampled_from([1e-6, 1e-3, 0.5]), st.sampled_from([1e-4, 1.0, 1e3]))
