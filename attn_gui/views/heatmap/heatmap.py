@@ -102,6 +102,9 @@ class Heatmap(QWidget):
         self._ask_soon = QTimer(self)
         self._ask_soon.setSingleShot(True)
         self._ask_soon.setInterval(0)
+        self._follow_soon = QTimer(self)
+        self._follow_soon.setSingleShot(True)
+        self._follow_soon.setInterval(0)
         self._connect()
         self._restore(context.document.session)
         self.plot.show_labels(context.document.experiment)
@@ -161,6 +164,7 @@ class Heatmap(QWidget):
         self.pictures.changed.connect(self._on_picture)
         self.plot.grid_changed.connect(self._ask_soon.start)
         self._ask_soon.timeout.connect(self._ask)
+        self._follow_soon.timeout.connect(self._follow)
         self.plot.focus_changed.connect(self._on_focus)
         self.plot.row_labels.clicked.connect(lambda index, keys: self.picker.press(QUERY, index, keys))
         self.plot.column_labels.clicked.connect(lambda index, keys: self.picker.press(KEY, index, keys))
@@ -200,8 +204,11 @@ class Heatmap(QWidget):
         self._draw_matrix()
         self._show_cursor()
         self._flash(before, shown)
-        # the eye is on the matrix: what stands below it is brought up to date afterwards
+        # the eye is on the matrices: what stands below them is brought up to date when all of them are drawn
         self.plot.canvas.repaint_changes()
+        self._follow_soon.start()
+
+    def _follow(self) -> None:
         self._draw_scale()
         self.readout.refresh()
         self._say()
