@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from attn_gui.model.rotary import Rotary
     from attn_gui.model.rotary.frequencies import Frequencies
     from attn_gui.model.rotary.imported import ImportedRotary
+    from attn_gui.model.rotary_import import rotary_of
     from attn_gui.model.scoring import Scoring
     from attn_gui.model.session import NamedExperiment, Session
     from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
@@ -115,6 +116,7 @@ _PLACES = {
     "Rotary": "model.rotary",
     "Frequencies": "model.rotary.frequencies",
     "ImportedRotary": "model.rotary.imported",
+    "rotary_of": "model.rotary_import",
     "Scoring": "model.scoring",
     "NamedExperiment": "model.session",
     "Session": "model.session",
@@ -188,6 +190,7 @@ __all__ = [
     "load",
     "mask_of",
     "open_weights",
+    "rotary_of",
     "save",
     "trace",
     "with_kv_heads",

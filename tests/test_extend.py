@@ -24,6 +24,7 @@ import numpy as np
 
 import attn_gui
 from attn_gui import Bias, Experiment, MaskRule, NamedExperiment, Normaliser, Precision, Scoring, Session, trace
+from attn_gui.files.code.scripts import numpy_script, pytorch_script
 from attn_gui.model.masks import choosable
 from attn_gui.model.starting import choosable_parts, started
 
@@ -35,7 +36,16 @@ Relu = Normaliser.of_kind("relu")
 assert EveryOther in choosable()
 assert Gaussian in choosable_parts(Bias) and Relu in choosable_parts(Normaliser)
 
-# computed in every precision, with a cache, cell by cell as their formulas say
+def check_scripts(e, t, near):
+    for writer in (numpy_script, pytorch_script):
+        names = {}
+        exec(writer(e).text, names)
+        for stage in ("N", "output"):
+            expected = t.stage(stage).astype(float)
+            found = np.asarray(names[stage]).astype(float).reshape(expected.shape)
+            assert np.abs(found - expected).max() <= near * max(1, np.abs(expected).max()), (writer, stage)
+
+# computed in every precision, with a cache, cell by cell as their formulas say, and so by what is copied as code
 random = np.random.default_rng(0)
 Q, K, V = random.standard_normal((2, 5, 4)), random.standard_normal((2, 8, 4)), random.standard_normal((2, 8, 3))
 scoring = Scoring(biases=(Gaussian(1.7),), normaliser=Relu())
@@ -52,6 +62,16 @@ for precision, near in ((Precision.FLOAT64, 1e-12), (Precision.FLOAT32, 1e-5), (
                 assert abs(t.stage("N", head)[i, j] - expected) < near * max(1, abs(expected)), (precision, head, i, j)
     expected = t.stage("N").astype(float) @ V
     assert np.allclose(t.stage("head_output"), expected, rtol=near, atol=near)
+    check_scripts(e, t, near)
+
+# each by itself, in one head and in two; the mask also by torch.nn.MultiheadAttention
+X = random.standard_normal((5, 4))
+alone = {"rule": EveryOther(2)}, {"scoring": Scoring(biases=(Gaussian(),))}, {"scoring": Scoring(normaliser=Relu())}
+for changes in alone:
+    for heads in (1, 2):
+        one = Experiment.from_tokens("abcde", X, heads=heads, **changes)
+        check_scripts(one, trace(one), 1e-5)
+    assert ("nn.MultiheadAttention(" in pytorch_script(one).text) == ("rule" in changes)
 
 # kept in files
 attn_gui.save(Session((NamedExperiment("new", e),)), "new.attn")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.model.answers import Reading, Row, RowSums
+from attn_gui.model.forbidding import forbidding
 from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.trace import Head, Trace
@@ -49,6 +50,7 @@ def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
         bias=value("bias") if e.scoring.biases else 0.0,
         A=value("A"),
         allowed=bool(allowed[j]),
+        because=() if allowed[j] else forbidding(e, i, j, head),
         normaliser=kind,
         sink=sink,
         row_maximum=float(scores[allowed].max(initial=-np.inf)),

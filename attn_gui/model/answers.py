@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from attn_gui.model.asks import StageAsk, SumAsk
+from attn_gui.model.masks import Term
 from attn_gui.model.picture import Picture
 from attn_gui.model.statistics import HeadStatistics
 from attn_gui.model.trace import Head
@@ -22,7 +23,7 @@ class Reading:
     q, k: [d_k]; products: q * k term by term. scale, raw, scaled, capped, bias, A: scalars, A before the mask; bias is
     0 where there is none. normaliser: its kind; sink: the head's sink, None where there is none. row_maximum: of the
     allowed scores of the row. N: the weight as it stands in the trace; each_head: the weights of every head at the
-    cell, [heads].
+    cell, [heads]. because: of a masked cell the terms of the rule that mask it; none where it was painted so.
     exponential: exp(A - shift), 0 where masked; total: what a softmax divides it by, the sum of the row's exponentials
     with that of the sink and with the extra 1 of the softmax that has one; both NaN for other normalisers. shift: the
     largest score of the row where plain exponentials would leave the range of numbers, else 0.
@@ -42,6 +43,7 @@ class Reading:
     bias: float
     A: float
     allowed: bool
+    because: tuple[Term, ...]
     normaliser: str
     sink: float | None
     row_maximum: float

@@ -258,14 +258,21 @@ class Experiment:
         """What raw scores are multiplied by."""
         return self.scoring.scale_for(self.d_k)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of the per-token columns that the mask and the biases look at."""
+        biases = self.scoring.biases
+        return tuple(dict.fromkeys((*self.rule.reads, *(name for bias in biases for name in bias.columns))))
+
     def columns(self, head: int = 0) -> Columns:
-        """What the mask's rule may look at, as numpy arrays."""
-        names = self.rule.reads
+        """What the mask's rule and the biases may look at, as numpy arrays."""
+        names = self.reads
+        key = {name: self.key_rows.column(name) for name in names}
         return Columns(
             self.n_q,
             self.n_k - len(self.appended),
             self.offset,
-            {name: self.key_rows.column(name) for name in names},
+            key | self.rule.derived(key),
             {name: self.tokens.column(name) for name in names},
             head,
         )

@@ -17,13 +17,6 @@ WIDTH, HEIGHT = 640, 640
 STEPS = 1000
 TOPIC = "convention"
 BASES = (500_000.0, 1_000_000.0)
-# Fusion draws outlines in a shade of the window's colour, which on black is none
-OUTLINES = """
-    QPlainTextEdit, QListWidget, QTabWidget::pane {{ border: 1px solid {line}; }}
-    QPlainTextEdit:focus, QListWidget:focus {{ border: 2px solid {accent}; }}
-    QTabBar::tab {{ border: 1px solid {line}; padding: 4px 12px; margin: 2px 4px 4px 0; }}
-    QTabBar::tab:selected {{ border: 2px solid {accent}; padding: 3px 11px; }}
-"""
 
 
 class DiagnoseDialog(QDialog):
@@ -50,7 +43,6 @@ class DiagnoseDialog(QDialog):
         self.shut = QPushButton("C&lose")
         self._lay_out()
         self._connect()
-        self._dress()
         self._on_running(False)
         self._say("")
 
@@ -93,11 +85,6 @@ class DiagnoseDialog(QDialog):
         self.copy.clicked.connect(self._copy)
         self.shut.clicked.connect(self.close)
         self._context.document.changed.connect(lambda before, after: self._refresh())
-        self._context.look.changed.connect(self._dress)
-
-    def _dress(self) -> None:
-        theme = self._context.look.theme
-        self.setStyleSheet(OUTLINES.format(line=theme.line, accent=theme.accent) if theme.name == "contrast" else "")
 
     def _outdate(self) -> None:
         """What was found, or is being looked for, is no answer to what stands here now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
@@ -72,21 +74,35 @@ def number_font(points: float | None = None) -> QFont:
     return font
 
 
+# as large as Fusion draws those that are not
+_CHECKED = """
+    QToolButton:checked {{
+        background: {band}; border: 1px solid {accent}; border-radius: 4px; padding: 1px 1px 1px 2px;
+    }}
+"""
+
 # Fusion draws outlines in a shade of the window's colour, which on black is none
 _OUTLINES = """
-    QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 4px 8px; }}
-    QSpinBox {{ padding: 4px 20px 4px 8px; }}
+    QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 3px 8px; }}
+    QPushButton {{ min-width: 56px; }}
+    QSpinBox {{ padding: 2px 20px 2px 8px; }}
     QSpinBox::up-arrow {{ image: url({up}); width: 8px; height: 8px; }}
     QSpinBox::down-arrow, QComboBox::down-arrow {{ image: url({down}); width: 8px; height: 8px; }}
     QSpinBox::up-button, QSpinBox::down-button, QComboBox::drop-down {{ border: none; width: 16px; }}
-    QToolButton:checked, QPushButton:checked {{ background: {band}; border: 2px solid {accent}; }}
-    QLineEdit:focus, QSpinBox:focus, QComboBox:focus, QPushButton:focus, QToolButton:focus {{
-        border: 2px solid {accent};
+    QToolButton:checked, QPushButton:checked {{
+        background: {band}; border: 2px solid {accent}; border-radius: 0; padding: 2px 7px;
     }}
-    QCheckBox::indicator, QRadioButton::indicator {{ border: 2px solid {line}; width: 14px; height: 14px; }}
-    QRadioButton::indicator {{ border-radius: 9px; }}
-    QCheckBox::indicator:checked, QRadioButton::indicator:checked {{ background: {accent}; }}
-    QPushButton:default {{ border: 2px solid {accent}; }}
+    QLineEdit:focus, QComboBox:focus, QPushButton:focus, QPushButton:default, QToolButton:focus {{
+        border: 2px solid {accent}; padding: 2px 7px;
+    }}
+    QSpinBox:focus {{ border: 2px solid {accent}; padding: 1px 19px 1px 7px; }}
+    QPlainTextEdit, QListWidget, QTabWidget::pane, QProgressBar {{ border: 1px solid {line}; }}
+    QPlainTextEdit, QListWidget {{ padding: 1px; }}
+    QPlainTextEdit:focus, QListWidget:focus {{ border: 2px solid {accent}; padding: 0; }}
+    QTabBar::tab {{ border: 1px solid {line}; padding: 4px 12px; margin: 2px 4px 4px 0; }}
+    QTabBar::tab:selected {{ border: 2px solid {accent}; padding: 3px 11px; }}
+    QProgressBar {{ text-align: center; }}
+    QProgressBar::chunk {{ background: {accent}; }}
     QPushButton:disabled, QToolButton:disabled, QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled {{
         border: 1px dashed {line}; color: {muted};
     }}
@@ -95,28 +111,34 @@ _OUTLINES = """
 """
 
 # Fusion's own are dark
-_TITLE_BUTTONS = """
-    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({floated}); }}
+_ON_DARK = """
+    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({float}); }}
+    QCheckBox::indicator, QRadioButton::indicator {{
+        background: {field}; border: {width}px solid {muted}; width: 12px; height: 12px;
+    }}
+    QCheckBox::indicator {{ border-radius: 2px; }}
+    QRadioButton::indicator {{ border-radius: {round}px; }}
+    QCheckBox::indicator:checked, QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent}; }}
+    QCheckBox::indicator:checked {{ image: url({tick}); }}
+    QRadioButton::indicator:checked {{ image: url({dot}); }}
+    QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border-color: {accent}; }}
+    QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {line}; }}
 """
+
+_ICONS = ("up-on-dark", "down-on-dark", "close-on-dark", "float-on-dark", "tick-on-accent", "dot-on-accent")
 
 
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    up, down, close, floated = (
-        resource(f"icons/{name}-on-dark.svg").as_posix() for name in ("up", "down", "close", "float")
-    )
-    outlines = _OUTLINES.format(
-        line=theme.line, band=theme.band, accent=theme.accent, muted=theme.muted, up=up, down=down
-    )
+    icons = {icon.partition("-")[0]: resource(f"icons/{icon}.svg").as_posix() for icon in _ICONS}
+    words = asdict(theme) | icons | {"width": width, "round": 6 + width}
     return (
-        (outlines if theme.name == "contrast" else "")
-        + (_TITLE_BUTTONS.format(close=close, floated=floated) if theme.dark else "")
+        _CHECKED.format(**words)
+        + (_OUTLINES.format(**words) if theme.name == "contrast" else "")
+        + (_ON_DARK.format(**words) if theme.dark else "")
         + f"""
     QToolTip {{ color: {theme.text}; background: {theme.panel}; border: 1px solid {theme.line}; padding: 4px; }}
     QMainWindow::separator {{ background: {theme.window}; width: 8px; height: 8px; }}
-    QToolButton:checked {{
-        background: {theme.band}; border: 1px solid {theme.accent}; border-radius: 4px; padding: 3px 6px;
-    }}
     QFrame#panel {{ background: {theme.panel}; border: {width}px solid {theme.line}; border-radius: 6px; }}
     QLabel#muted {{ color: {theme.muted}; }}
     QLabel#error {{ color: {theme.error}; }}
@@ -132,6 +154,8 @@ def _sheet(theme: Theme) -> str:
         selection-background-color: {theme.band}; selection-color: {theme.text};
     }}
     QTableView:focus {{ outline: none; }}
+    QTableView#list {{ border: {width}px solid {theme.line}; border-radius: 6px; padding: 4px; }}
+    QTableView#list::item {{ padding: 0 4px; }}
     QScrollBar {{ background: transparent; border: none; margin: 0; }}
     QScrollBar:vertical {{ width: 12px; }}
     QScrollBar:horizontal {{ height: 12px; }}

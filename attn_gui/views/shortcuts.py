@@ -46,6 +46,7 @@ class ShortcutsDialog(QDialog):
         self.resize(560, 560)
         rows = [*shortcuts(bar), *IN_VIEWS]
         self.table = QTableWidget(len(rows), 2)
+        self.table.setObjectName("list")
         self.table.setAccessibleName("Keyboard shortcuts")
         self.table.setHorizontalHeaderLabels(["Action", "Keys"])
         self.table.verticalHeader().hide()
@@ -54,9 +55,8 @@ class ShortcutsDialog(QDialog):
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         header = self.table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
         header.setHighlightSections(False)
-        header.setStyleSheet("QHeaderView::section { padding: 4px 3px; }")  # as far in as the cells' texts
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         for row, (text, keys) in enumerate(rows):
@@ -66,6 +66,8 @@ class ShortcutsDialog(QDialog):
         give_letters(buttons)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 12)
+        layout.setSpacing(12)
         layout.addWidget(self.table)
         layout.addWidget(buttons)
 

@@ -27,7 +27,7 @@ def shown_columns(experiment: Experiment, side: Side, positions: bool) -> dict[s
     e, cross = experiment, experiment.variant.is_cross
     if side == "values" or (side == "context" and not cross):
         return {}
-    read = set(e.rule.reads)
+    read = set(e.reads)
     if positions or e.scoring.rotary is not None or e.scoring.position.kind != "none":
         read.add("position")
     if side == "tokens" and cross:

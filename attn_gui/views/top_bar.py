@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent, QResizeEvent, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QStandardItem, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -37,12 +38,17 @@ Choice = tuple[Any, str, str | None]  # value, text, reason why it cannot be had
 
 
 class Dropdown(QComboBox):
-    """A combo box of choices, those that cannot be had shown disabled with the reason."""
+    """A combo box of choices, those that cannot be had shown disabled with the reason.
+
+    opening: values that open something when they are chosen. While the list is closed, keys and the wheel, which go
+    from choice to choice, pass them by.
+    """
 
     chosen = Signal(object)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, opening: Collection[Any] = ()) -> None:
         super().__init__(parent)
+        self._opening = opening
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choices: list[Choice] = []
@@ -65,6 +71,27 @@ class Dropdown(QComboBox):
                     self._append(reason, None)
                 self._append(text if reason is None or reason in shared else f"{text}  ({reason})", choice)
         self.setCurrentIndex(next((k for k, row in enumerate(self._rows) if row and row[0] == current), -1))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        with self._passing_by():
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        with self._passing_by():
+            super().wheelEvent(event)
+
+    @contextmanager
+    def _passing_by(self) -> Iterator[None]:
+        self._offer_opening(False)
+        try:
+            yield
+        finally:
+            self._offer_opening(True)
+
+    def _offer_opening(self, on: bool) -> None:
+        for row, choice in enumerate(self._rows):
+            if choice is not None and choice[0] in self._opening:
+                self._items.item(row).setEnabled(on)
 
     def _append(self, text: str, choice: Choice | None) -> None:
         item = QStandardItem(text)

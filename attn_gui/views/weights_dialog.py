@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -143,6 +142,7 @@ class WeightsDialog(QDialog):
 
     def _lay_out(self) -> None:
         self.table.setModel(self.tensors)
+        self.table.setObjectName("list")
         self.table.setAccessibleName("Tensors in the file")
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -150,18 +150,12 @@ class WeightsDialog(QDialog):
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
         self.table.setTextElideMode(Qt.TextElideMode.ElideLeft)  # the end of a name tells
-        self.table.setStyleSheet("QTableView::item { padding: 0 4px; }")  # as far in as the header's words
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().lineSpacing() + 8)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setHighlightSections(False)
-        frame = QFrame()
-        frame.setObjectName("panel")
-        within = QVBoxLayout(frame)
-        within.setContentsMargins(4, 4, 4, 4)
-        within.addWidget(self.table)
         for box in (self.module, self.heads):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.module.setMinimumContentsLength(32)
@@ -182,7 +176,7 @@ class WeightsDialog(QDialog):
         column.setContentsMargins(16, 16, 16, 12)
         column.setSpacing(8)
         column.addLayout(form)
-        column.addWidget(frame, 1)
+        column.addWidget(self.table, 1)
         column.addWidget(self.widths)
         column.addLayout(_row(self.draw, self.seed, stretch=2))
         column.addWidget(self.note)

@@ -95,7 +95,7 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
         listed = " + ".join(heads) + (f" + {more} more" if more else "")
         return [*steps, f"mean over heads ({listed}) ÷ {len(reading.each_head)}"]
     if not reading.allowed:
-        by = forbidden_by(experiment, reading.i, reading.j, reading.head)
+        by = forbidden_by(reading.because)
         return [*steps, f"masked {by}, so its weight is 0", f"without the mask its score would be {number(reading.A)}"]
     if not math.isfinite(reading.N):
         return [*steps, out_of_range(experiment)]

@@ -308,13 +308,6 @@ def test_everything_has_a_name_and_a_letter_of_its_own(dialog: DiagnoseDialog) -
     assert dialog.progress.accessibleName()
 
 
-def test_every_theme(dialog: DiagnoseDialog, context: Context) -> None:
-    for theme in ("light", "dark", "contrast"):
-        context.settings.theme = theme
-        assert dialog.grab().size() == dialog.size() * dialog.devicePixelRatio()
-        assert ("border: 1px solid" in dialog.styleSheet()) is (theme == "contrast")
-
-
 @pytest.fixture
 def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     with karina_window(qtbot, tmp_path) as made:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from attn_gui.control.notices import Kind, Notice
+from attn_gui.model import painted
 from attn_gui.model.masks import Causal
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
@@ -163,7 +165,7 @@ def test_a_stroke_beyond_the_edge_stays_within(qtbot: QtBot, context: Context, p
 def test_a_stroke_on_a_cell_that_the_document_has_no_more_does_nothing(context: Context, pair: Pair) -> None:
     small = random_experiment(3)
     context.document.apply("fewer", small)
-    stroke = Stroke(context.document, 6, 6, 0)
+    stroke = Stroke(context.document, context.notices, 6, 6, 0)
     stroke.move_to(1, 1)
     assert context.document.experiment is small
 
@@ -175,3 +177,66 @@ def test_the_action_is_checked_while_painting(context: Context, pair: Pair) -> N
     assert not context.selection.painting
     context.selection.set_painting(True)
     assert action.isChecked()
+
+
+@pytest.fixture
+def notices(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[Notice]:
+    """What is said while the mask holds 3 rectangles at most."""
+    monkeypatch.setattr(painted, "MAX_RECTANGLES", 3)
+    said: list[Notice] = []
+    context.notices.said.connect(said.append)
+    context.notices.withdrawn.connect(lambda topic: said.clear())
+    return said
+
+
+WORDS = "Painted mask: expected at most 3 rectangles, received 4. What was painted before stays."
+
+
+def test_a_stroke_of_too_many_rectangles_is_said_once_and_loses_nothing(
+    qtbot: QtBot, context: Context, pair: Pair, notices: list[Notice]
+) -> None:
+    plot, stack = pair.A.heatmap.plot, context.document.undo_stack
+    qtbot.mousePress(plot, LEFT, pos=place(pair.A.heatmap, 0, 0))
+    for k in range(1, 6):
+        qtbot.mouseMove(plot, place(pair.A.heatmap, k, k))
+    assert painted_cells(context) == {(k, k): False for k in range(3)}
+    assert [(notice.kind, notice.text) for notice in notices] == [(Kind.ERROR, WORDS)]
+    pair.settle()
+    qtbot.mouseRelease(plot, LEFT, pos=place(pair.A.heatmap, 5, 5))
+    assert stack.count() == 1
+    # rectangles of before may be painted over
+    drag(qtbot, pair.A.heatmap, (0, 0), (0, 1))
+    assert painted_cells(context) == {(0, 0): True, (0, 1): True, (1, 1): False, (2, 2): False}
+    assert notices == []
+    stack.undo()
+    stack.undo()
+    assert painted_cells(context) == {}
+
+
+def test_a_stroke_that_becomes_fewer_rectangles_is_painted_after_all(
+    qtbot: QtBot, context: Context, pair: Pair, notices: list[Notice]
+) -> None:
+    heatmap = pair.A.heatmap
+    zigzag = [(0, 0), (0, 2), (1, 0), (2, 1)]
+    cells = {(0, 0), (0, 1), (0, 2), (1, 1), (1, 0), (2, 1)}
+    assert len(painted.Painted().with_cells(cells, False).rectangles) == painted.MAX_RECTANGLES
+    qtbot.mousePress(heatmap.plot, LEFT, pos=place(heatmap, *zigzag[0]))
+    for cell in [*zigzag[1:], (3, 0)]:
+        qtbot.mouseMove(heatmap.plot, place(heatmap, *cell))
+    assert set(painted_cells(context)) == cells
+    assert [notice.text for notice in notices] == [WORDS]
+    for cell in [(2, 0), (3, 1)]:
+        qtbot.mouseMove(heatmap.plot, place(heatmap, *cell))
+    qtbot.mouseRelease(heatmap.plot, LEFT, pos=place(heatmap, 3, 1))
+    assert set(painted_cells(context)) == cells | {(3, 0), (2, 0), (3, 1)}
+    assert notices == []
+
+
+def test_space_says_so_as_well(qtbot: QtBot, context: Context, pair: Pair, notices: list[Notice]) -> None:
+    pair.A.heatmap.plot.setFocus()
+    for k in range(4):
+        context.selection.set_cell(k, k)
+        qtbot.keyClick(pair.A.heatmap.plot, Qt.Key.Key_Space)
+    assert painted_cells(context) == {(k, k): False for k in range(3)}
+    assert [notice.text for notice in notices] == [WORDS]
+    assert context.document.undo_stack.count() == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -10,11 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.model.answers import RowSums
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, Padding
+from attn_gui.model.masks import Causal, Combined, Padding, SlidingWindow, Term
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.heatmap.sums import sum_text
+from attn_gui.views.why_line import WhyLine
 from tests.views.conftest import KARINA
 from tests.views.heatmaps import LEFT, Pair, place, random_experiment, reference
 
@@ -77,12 +80,13 @@ def test_what_decimals_would_hide_is_written_with_an_exponent(context: Context, 
     assert line(pair.N.heatmap) == f"query a → key b: {1 / (1 + np.exp(32)):.3e}".replace("e-", "e−")
 
 
-def test_a_masked_cell_tells_what_it_would_have_been(qtbot: QtBot, context: Context, pair: Pair) -> None:
+def test_a_masked_cell_tells_by_what_and_what_it_would_have_been(qtbot: QtBot, context: Context, pair: Pair) -> None:
     pair.show_experiment(karina(rule=Causal()))
     hover(qtbot, pair.A.heatmap, 1, 3)
-    qtbot.waitUntil(lambda: line(pair.A.heatmap) == "query is → key the: masked; its score would be 0.7071")
-    qtbot.waitUntil(lambda: line(pair.N.heatmap) == "query is → key the: masked; its score would be 0.7071")
-    for width in range(400, 48, -4):
+    expected = "query is → key the: masked by “Causal”; its score would be 0.7071"
+    qtbot.waitUntil(lambda: line(pair.A.heatmap) == expected)
+    qtbot.waitUntil(lambda: line(pair.N.heatmap) == expected)
+    for width in range(460, 48, -4):
         # parts are left out, none is put in other words
         words = []
         for heatmap in (pair.A.heatmap, pair.N.heatmap):
@@ -91,10 +95,32 @@ def test_a_masked_cell_tells_what_it_would_have_been(qtbot: QtBot, context: Cont
             words.append(shown.text())
         assert words[0] == words[1]
         assert QFontMetrics(shown.font()).horizontalAdvance(words[0]) <= width
-        rest = iter("query is → key the: masked; its score would be 0.7071")
+        rest = iter(expected)
         assert all(letter in rest for letter in words[0])
     hover(qtbot, pair.A.heatmap, 3, 1)
     assert line(pair.A.heatmap) == "query the → key is: 0.7071"
+
+
+def test_what_masks_a_cell_is_named_as_the_line_of_why_does(qtbot: QtBot, context: Context, pair: Pair) -> None:
+    why = WhyLine(context)
+    qtbot.addWidget(why)
+    rule = Combined((Term(Causal()), Term(SlidingWindow(1))))
+    e = karina(rule=rule)
+    pair.show_experiment(replace(e, painted=e.painted.with_cells([(0, 0), (0, 4)], False)))
+    reasons = {(0, 3): "by “Causal”", (4, 1): "by “Sliding window”", (0, 0): "by hand", (0, 4): "by hand"}
+    for cell, by in reasons.items():
+        context.selection.set_cell(*cell)
+        qtbot.waitUntil(lambda by=by: f": masked {by}; its score would be " in line(pair.N.heatmap))
+        qtbot.waitUntil(lambda by=by: f"masked {by}, so its weight is 0" in why.line.accessibleName())
+
+
+def test_in_the_mean_what_masks_a_cell_in_any_head_is_named(qtbot: QtBot, context: Context, pair: Pair) -> None:
+    rule = Combined((Term(Causal(), heads=(0,)), Term(SlidingWindow(1), heads=(1,))))
+    X = np.random.default_rng(0).standard_normal((5, 6))
+    pair.show_experiment(Experiment.from_tokens("abcde", X, heads=2, rule=rule))
+    context.selection.set_head("mean")
+    context.selection.set_cell(0, 3)
+    qtbot.waitUntil(lambda: "masked by “Causal” and “Sliding window”; " in line(pair.N.heatmap))
 
 
 def test_a_cell_too_small_for_a_pixel_is_asked_for(qtbot: QtBot, context: Context, pair: Pair) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.forbidding import forbidding
 from attn_gui.model.masks import Causal, Combined, MaskRule, Padding, SlidingWindow, Term
 from attn_gui.model.masks.prefix_lm import PrefixLM
 from attn_gui.model.masks.random_cells import RandomCells
-from attn_gui.model.painted import Painted
 from attn_gui.views.masks.cells import allowed_in
 from attn_gui.views.masks.words import described, forbidden_by, heads_text, read_heads
 from tests.strategies import experiments
@@ -75,7 +74,7 @@ def test_heads_come_back_from_their_text(heads: set[int] | None) -> None:
 
 def masked_by(rule: MaskRule, i: int, j: int, head: Any = 0, heads: int = 1) -> str:
     e = Experiment.from_tokens("abcd", np.eye(4), heads=heads if heads > 1 else None, rule=rule)
-    return forbidden_by(e, i, j, head)
+    return forbidden_by(forbidding(e, i, j, head))
 
 
 def test_what_masks_a_cell() -> None:
@@ -91,28 +90,8 @@ def test_what_masks_a_cell() -> None:
     assert masked_by(some, 0, 3, 1, 2) == "by “Causal”"
     assert masked_by(some, 3, 0, 0, 2) == "by “Sliding window”"
     e = Experiment.from_tokens("abcd", np.eye(4), rule=Causal())
-    assert forbidden_by(replace(e, painted=e.painted.with_cells([(0, 3)], False)), 0, 3, 0) == "by hand"
-
-
-@given(experiments(sources=("given",)), st.data())
-def test_whatever_is_named_forbids_the_cell(e: Experiment, data: st.DataObject) -> None:
-    head = data.draw(st.integers(0, e.heads - 1))
-    cells = np.argwhere(~e.allowed(slice(0, e.n_q), slice(0, e.n_k), head))
-    assume(len(cells))
-    i, j = data.draw(st.sampled_from(cells.tolist()))
-    by = forbidden_by(e, i, j, head)
-    if by == "by hand":
-        assert e.painted.at(i, j) is False
-        return
-    terms = e.rule.terms if isinstance(e.rule, Combined) else (Term(e.rule),)
-    forbidding = set()
-    for term in terms:
-        if term.heads is None or head in term.heads:
-            alone = replace(e, rule=Combined((term,)), painted=Painted())
-            if not alone.allowed(slice(i, i + 1), slice(j, j + 1), head)[0, 0]:
-                forbidding.add(f"{'not ' if term.negated else ''}{term.rule.title}")
-    named = set(re.findall("“([^”]*)”", by))
-    assert named and named <= forbidding
+    painted = replace(e, painted=e.painted.with_cells([(0, 3)], False))
+    assert forbidden_by(forbidding(painted, 0, 3, 0)) == "by hand"
 
 
 @given(experiments(), st.data())

@@ -488,7 +488,8 @@ def _step(what: str, e: Experiment) -> Experiment:
         case "segment":
             return edits.set_column(e, "tokens", "segment", [n - 1], e.tokens.column("segment")[n - 1] + 1)
         case "parent":
-            return edits.set_column(e, "tokens", "parent", [n - 1], -1 if n == 1 else n - 2)
+            free = e.tokens.column("parent")[n - 2] == -1 and n > 1  # whoever has a parent may be the last one's child
+            return edits.set_column(e, "tokens", "parent", [n - 1], n - 2 if free else -1)
         case "position":
             return edits.set_column(e, "tokens", "position", [0], e.tokens.column("position")[0] + 5)
         case "wider":

@@ -72,7 +72,7 @@ class _Diagnosing:
                     self._left_out[depth] = max(search.count(depth), self._left_out.get(depth, 0))
                     continue
                 known = [frozenset(match.chosen) for _, match in matches]
-                found = yield from self._through(search.at_depth(depth, known), 1)
+                found = yield from self._through(search.at_depth(depth, known))
                 matches += [(search, match) for match in found if self._is_believable(search, match)]
             if len(searches) > 1 and matches:
                 best = min(matches, key=lambda match: match[1].mean)[0]
@@ -81,15 +81,14 @@ class _Diagnosing:
                 break
         return matches
 
-    def _through(self, steps: Generator[None, None, Result], counts: int = 0) -> Generator[float, None, Result]:
-        """Run ``steps``, each of which counts as so many, and yield the part done after each."""
+    def _through(self, steps: Generator[int, None, Result]) -> Generator[float, None, Result]:
+        """Run ``steps``, which yield how many conventions they have tried, and yield the part done after each."""
         while True:
             try:
-                next(steps)
+                self._done += next(steps)
             except StopIteration as finished:
                 result: Result = finished.value
                 return result
-            self._done += counts
             yield self._part
 
     @property

@@ -32,7 +32,7 @@ def _all(question: Question, inputs: Inputs) -> Iterator[Dimension | str]:
     yield of_softcap(e)
     yield of_softcap_order(e)
     yield of_bias(e)
-    yield Masks(inputs).dimension()
+    yield Masks(inputs, question.masked).dimension()
     yield of_lateness()
     yield "scores"
     yield of_sinks(e)

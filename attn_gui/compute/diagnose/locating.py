@@ -40,7 +40,7 @@ class _Cell:
     expected: float
 
 
-def miss(search: Search, judged: Judged, question: Question) -> Generator[None, None, Miss | None]:
+def miss(search: Search, judged: Judged, question: Question) -> Generator[int, None, Miss | None]:
     """How far a convention gets against the given numbers, block by block; None where it reproduces them."""
     at = len(judged.verdicts) - 1
     departing, cells, largest = 0, 0, 0.0
@@ -55,7 +55,7 @@ def miss(search: Search, judged: Judged, question: Question) -> Generator[None, 
             cell = _first(pair, departs, block, block.rows)
         if cell is not None and (first is None or (cell.head, cell.row) < (first.head, first.row)):
             first = cell
-        yield
+        yield 0
     if first is None or final is None:
         return None
     name = [name for name, _ in question.given()][at]

@@ -29,10 +29,14 @@ class _Masking:
 
 
 class Masks:
-    """The masks to try in place of the given one, each cell by cell; those that come to the same are tried once."""
+    """The masks to try in place of the given one, each cell by cell; those that come to the same are tried once.
 
-    def __init__(self, inputs: Inputs) -> None:
+    masked: whether one was given, though it may allow everything.
+    """
+
+    def __init__(self, inputs: Inputs, masked: bool) -> None:
         self._inputs = inputs
+        self._masked = masked
         self._maskings: dict[str, _Masking] = {}
         for masking in self._all():
             if not self._is_known(masking):
@@ -62,9 +66,12 @@ class Masks:
 
     def _all(self) -> Iterator[_Masking]:
         given = self._inputs.allowed
-        if given is not None and not bool(given.all()):
-            tokens = torch.arange(given.shape[-1], device=given.device) < self._inputs.tokens
+        tokens = torch.arange(self._inputs.experiment.n_k, device=self._inputs.device) < self._inputs.tokens
+        if given is not None:
             yield _Masking(_INVERTED, ~given | ~tokens)
+        elif self._masked:
+            yield _Masking(_INVERTED, ~tokens.expand(1, self._inputs.experiment.n_q, -1))
+        if given is not None and not bool(given.all()):
             yield _Masking(_ADDED, given & tokens, "add")
             yield _Masking(_MULTIPLIED, given, "multiply")
             yield _Masking(_NONE, None)

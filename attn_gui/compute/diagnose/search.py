@@ -61,8 +61,11 @@ class Search(Trials):
                 counts[changes] += counts[changes - 1] * len(dimension.choices)
         return counts[depth]
 
-    def at_depth(self, depth: int, known: Collection[frozenset[Choice]]) -> Generator[None, None, list[Judged]]:
-        """The conventions of ``depth`` changes that reproduce the numbers, without those that hold a known one."""
+    def at_depth(self, depth: int, known: Collection[frozenset[Choice]]) -> Generator[int, None, list[Judged]]:
+        """The conventions of ``depth`` changes that reproduce the numbers, without those that hold a known one.
+
+        Yields how many more were tried, 0 or 1.
+        """
         most = self._limits(depth)
         walk = _Walk(self.sample, False, most, known, [])
         yield from self._descend(walk, 0, self._start(self.sample), (), (), depth)
@@ -75,38 +78,45 @@ class Search(Trials):
 
     def _descend(
         self, walk: _Walk, at: int, state: State, chosen: Chosen, verdicts: tuple[Verdict, ...], left: int
-    ) -> Generator[None, None, None]:
+    ) -> Generator[int, None, None]:
         """Go on from step ``at`` with ``left`` changes to make."""
         if not left:
             if not walk.whole or any(map(self._is_whole, chosen)):
-                with self.computing():
-                    self._finish(walk, at, state, chosen, verdicts)
+                yield from self._finish(walk, at, state, chosen, verdicts)
             return
         step = self.steps[at]
         if isinstance(step, str):
             with self.computing():
                 verdict = self._verdict(walk, at, state, chosen, verdicts)
+            yield 0
             if verdict.agrees and self._rooms[at + 1] >= left:
                 yield from self._descend(walk, at + 1, state, chosen, (*verdicts, verdict), left)
             return
         if self._rooms[at + 1] >= left and not (walk.whole and self._is_last_whole(at, chosen)):
             with self.computing():
                 after = step.step(walk.block, state, None)
+            yield 0
             yield from self._descend(walk, at + 1, after, chosen, verdicts, left)
         for choice in self._choices(walk, at, state, chosen):
             with self.computing():
                 after = step.step(walk.block, state, choice)
-            yield
+            yield 1
             yield from self._descend(walk, at + 1, after, (*chosen, choice), verdicts, left - 1)
 
-    def _finish(self, walk: _Walk, at: int, state: State, chosen: Chosen, verdicts: tuple[Verdict, ...]) -> None:
+    def _finish(
+        self, walk: _Walk, at: int, state: State, chosen: Chosen, verdicts: tuple[Verdict, ...]
+    ) -> Generator[int, None, None]:
         """Go on from step ``at`` with the standard alone."""
         for place in range(at, len(self.steps)):
             step = self.steps[place]
             if isinstance(step, Dimension):
-                state = step.step(walk.block, state, None)
+                with self.computing():
+                    state = step.step(walk.block, state, None)
+                yield 0
                 continue
-            verdict = self._verdict(walk, place, state, chosen, verdicts)
+            with self.computing():
+                verdict = self._verdict(walk, place, state, chosen, verdicts)
+            yield 0
             if not verdict.agrees:
                 return
             verdicts = (*verdicts, verdict)
@@ -155,7 +165,7 @@ class Search(Trials):
         if self.nearest is None or judged.rank < self.nearest.rank:
             self.nearest = judged
 
-    def _verified(self, found: list[Judged]) -> Generator[None, None, list[Judged]]:
+    def _verified(self, found: list[Judged]) -> Generator[int, None, list[Judged]]:
         """Those of ``found`` that hold for every query, and not just for the sample."""
         held = []
         for each in found:

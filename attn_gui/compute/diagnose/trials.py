@@ -86,7 +86,7 @@ class Trials:
                 state = dimension.step(block, state, _of(dimension, chosen))
         return state
 
-    def judged(self, chosen: Chosen) -> Generator[None, None, Judged | None]:
+    def judged(self, chosen: Chosen) -> Generator[int, None, Judged | None]:
         """A convention compared in every cell, or as far as the sample where it fails there.
 
         None where one of its choices makes no difference.
@@ -96,22 +96,22 @@ class Trials:
             judged = yield from self._judged_on(self.blocks(chosen), chosen)
         return judged
 
-    def _judged_on(self, blocks: Iterable[Block], chosen: Chosen) -> Generator[None, None, Judged | None]:
+    def _judged_on(self, blocks: Iterable[Block], chosen: Chosen) -> Generator[int, None, Judged | None]:
         parts: list[list[Verdict]] = []
         idle = set(chosen)
         for block in blocks:
             state, verdicts = self._start(block), []
-            with self.computing():
-                for step in self.steps:
+            for step in self.steps:
+                with self.computing():
                     if isinstance(step, str):
                         verdicts.append(self.theirs.compare(step, block, state).verdict())
-                        continue
-                    choice = _of(step, chosen)
-                    if choice is not None and step.applies(block, state):
-                        idle.discard(choice)
-                    state = step.step(block, state, choice)
+                    else:
+                        choice = _of(step, chosen)
+                        if choice is not None and step.applies(block, state):
+                            idle.discard(choice)
+                        state = step.step(block, state, choice)
+                yield 0
             parts.append(verdicts)
-            yield
         if idle:
             return None
         together = [Verdict.joined(verdicts) for verdicts in zip(*parts, strict=True)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from attn_gui.files.code import masking
-from attn_gui.files.code.dialects import TORCH
 from attn_gui.files.code.page import Page
 from attn_gui.files.code.placing import add_positions
 from attn_gui.files.code.steps import add_beginning, add_inputs, add_printing
+from attn_gui.model.dialects import TORCH
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.scoring import Scoring

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from attn_gui.files import npy
 from attn_gui.files.atomic import replacing, write_bytes
-from attn_gui.files.code.dialects import Dialect
 from attn_gui.files.code.literals import literal, rounded
 from attn_gui.files.summary import printable
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.precision import Precision
 

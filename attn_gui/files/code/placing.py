@@ -26,7 +26,8 @@ def add_positions(page: Page, e: Experiment) -> None:
 def define_input_position(page: Page, e: Experiment) -> None:
     """The function ``sinusoidal``, where positions on the inputs are that."""
     position, d = e.scoring.position, page.dialect
-    if isinstance(position, Sinusoidal):
+    # not what derives from it, which has vectors of its own
+    if type(position) is Sinusoidal:
         page.define(
             "def sinusoidal(positions, width):\n"
             '    """A sine and a cosine for each wavelength (Vaswani et al. 2017, section 3.5)."""\n'
@@ -39,7 +40,7 @@ def define_input_position(page: Page, e: Experiment) -> None:
 
 def input_vectors(page: Page, e: Experiment, name: str, at: Values, rows: TokenSequence) -> str:
     """What is added to the embeddings ``rows``, which stand at ``at``; ``name`` is that of the positions."""
-    if isinstance(e.scoring.position, Sinusoidal):
+    if type(e.scoring.position) is Sinusoidal:
         return f"sinusoidal({name}, {rows.width})"
     table = name.replace("positions", "vectors")
     page.working_table(
@@ -71,7 +72,8 @@ def define_turned(page: Page, rotary: Rotary, d_k: int) -> None:
 def add_rotary_tables(page: Page, e: Experiment, rotary: Rotary) -> None:
     """``q_cos``, ``q_sin``, ``k_cos``, ``k_sin``, [n, pairs]."""
     d = page.dialect
-    if not isinstance(rotary, Frequencies):
+    # what derives from it has tables of its own
+    if type(rotary) is not Frequencies:
         for letter, at in (("q", e.query_positions), ("k", e.key_positions)):
             for name, values in zip(("cos", "sin"), rotary.tables(at, e.d_k), strict=True):
                 page.working_table(f"{letter}_{name}", values, shape="[n, pairs]")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attn_gui.files.code import multihead, steps
-from attn_gui.files.code.dialects import NUMPY, TORCH
 from attn_gui.files.code.page import Script
+from attn_gui.model.dialects import NUMPY, TORCH
 from attn_gui.model.experiment import Experiment
 
 DECIMALS = 4

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attn_gui.files.code import biasing, masking, placing
-from attn_gui.files.code.dialects import Dialect
 from attn_gui.files.code.literals import number
-from attn_gui.files.code.normalising import normaliser, qk_norm
 from attn_gui.files.code.page import Page, remark
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.sources import GivenQKV
 from attn_gui.model.table import Table
@@ -95,17 +94,17 @@ class _Steps:
         self._flat = not e.variant.is_multi_head and e.heads == 1
         self._transposed = ".T" if self._flat else f".{self._d.swap}(-2, -1)"
         self._mask = masking.masking(e)
-        self._name, self._function = normaliser(e.scoring.normaliser, self._d)
+        self._normaliser = e.scoring.normaliser.script(self._d)
 
     def write(self) -> None:
         page, e = self._page, self._e
         scoring = e.scoring
         if scoring.qk_norm is not None:
-            page.define(qk_norm(scoring.qk_norm, self._d))
+            page.define(scoring.qk_norm.script(self._d))
         if scoring.rotary is not None:
             placing.define_turned(page, scoring.rotary, e.d_k)
-        if self._function:
-            page.define(self._function)
+        if self._normaliser:
+            page.define(self._normaliser)
         if scoring.rotary is not None or scoring.position.kind == "sinusoidal":
             placing.add_positions(page, e)
         if not self._flat:
@@ -211,7 +210,8 @@ class _Steps:
             page.add(f"empty = ~{d.reduced('any', 'allowed')}  # queries that may attend to nothing gather nothing")
             page.add(f"scores = {d.xp}.where(empty, 0, A)")
             scores = "scores"
-        call = "torch.softmax({}, dim=-1)" if not self._function else self._name + "({})"
+        kind = e.scoring.normaliser.kind
+        call = f"{kind}({{}})" if self._normaliser else f"{d.xp}.{kind}({{}}, {d.axis}=-1)"
         if e.scoring.sinks is not None:
             page.add("# a sink: for each head one more score in the row, whose key gathers nothing")
             page.working_table("sinks", np.array(e.scoring.sinks))

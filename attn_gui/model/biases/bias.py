@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from attn_gui.model.masks.rule import Columns
 from attn_gui.model.parts import Part
@@ -12,7 +12,12 @@ from attn_gui.model.parts import Part
 
 @dataclass(frozen=True)
 class Bias(Part, family="bias"):
-    """What is added to the scores: ``A = capped + bias``."""
+    """What is added to the scores: ``A = capped + bias``.
+
+    columns: names of the per-token columns that the bias reads.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def values(self, i: Any, j: Any, columns: Columns, heads: int) -> Any:
         """The bias of query ``i`` and key ``j`` in head ``columns.heads`` of ``heads``; numbers that broadcast.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -53,6 +53,9 @@ class Combined(MaskRule):
     @property
     def reads(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for term in self.terms for name in term.rule.reads))
+
+    def derived(self, key: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        return {name: array for term in self.terms for name, array in term.rule.derived(key).items()}
 
     def allowed(self, i: Any, j: Any, columns: Columns) -> Any:
         everything = (i >= 0) & (j >= 0)

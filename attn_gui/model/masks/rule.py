@@ -67,6 +67,10 @@ class MaskRule(Part, family="mask"):
         """Whether query ``i`` may attend to key ``j``; integer arrays that broadcast, bool out."""
         return (i >= 0) & (j >= 0)
 
+    def derived(self, key: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """More per-key arrays for ``columns.key``, worked out once from those that the rule reads."""
+        return {}
+
     def key_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
         """The keys [start, stop) outside of which queries ``first`` to ``last`` (inclusive) may attend to none."""
         return (0, columns.n_k)
@@ -74,7 +78,7 @@ class MaskRule(Part, family="mask"):
     def expression(self) -> str | None:
         """The rule as Python text over i, j, n_q, n_k, offset and per-token arrays (key_pad, query_segment, ...).
 
-        For generated code; None where it is better written out cell by cell.
+        It reads both i and j: [n_q, n_k]. For generated code; None where it is better written out cell by cell.
         """
         return None
 

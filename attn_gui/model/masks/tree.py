@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.model.columns import NO_PARENT
 from attn_gui.model.masks.rule import Columns, MaskRule
 
 
@@ -22,28 +27,34 @@ class Tree(MaskRule):
     usual: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]] = ("parent",)
 
+    def derived(self, key: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        first, after = _spans(key["parent"])
+        return {"tree_first": first, "tree_after": after}
+
     def allowed(self, i: Any, j: Any, columns: Columns) -> Any:
-        jumps, depth = _climbs(columns.key["parent"])
+        first, after = columns.key["tree_first"], columns.key["tree_after"]
         place = i + columns.offset
         # a sequence with fewer keys than queries has no parents for the last of them
         inside = place < columns.n_k
-        above = place * inside
-        # key j is an ancestor if it is reached by going up as many steps as lie between the two
-        steps = depth[above] - depth[j]
-        lower = inside & (steps >= 0)
-        steps = steps * lower
-        for bit, up in enumerate(jumps):
-            taken = ((steps >> bit) & 1) == 1
-            above = up[above] * taken + above * ~taken
-        return (lower & (above == j)) | (j == place) | (j < columns.offset)
+        turn = first[place * inside]
+        below = inside & (first[j] <= turn) & (turn < after[j])
+        return below | (j == place) | (j < columns.offset)
 
 
-def _climbs(parents: Any) -> tuple[list[Any], Any]:
-    """The ancestors 1, 2, 4, 8, ... steps up, -1 above a root, and the depth of each token."""
-    up, depth, jumps = parents, (parents >= 0) * 1, []
-    while bool((up >= 0).any()):
-        jumps.append(up)
-        here = up >= 0
-        depth = depth + depth[up * here] * here
-        up = up[up * here] * here - ~here * 1
-    return jumps, depth
+def _spans(parents: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each token's turn when the tree is walked depth first, and the turn after its last descendant's, both [n]."""
+    children: dict[int, list[int]] = {}
+    for token, parent in enumerate(parents.tolist()):
+        children.setdefault(parent, []).append(token)
+    first, after = np.zeros((2, len(parents)), np.int64)
+    turn, waiting = 0, children.get(NO_PARENT, [])[::-1]
+    while waiting:
+        token = waiting.pop()
+        if token < 0:
+            after[~token] = turn
+            continue
+        first[token] = turn
+        turn += 1
+        waiting.append(~token)
+        waiting += children.get(token, [])[::-1]
+    return first, after

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.normalisers.normaliser import Normaliser
 
 
@@ -35,3 +36,18 @@ class Entmax15(Normaliser):
         excess = xp.sum(above * above, axis=-1, keepdims=True) - 1
         moved = above - excess / (2 * xp.sum(above, axis=-1, keepdims=True))
         return xp.where((above <= 0) | (moved < 0), xp.zeros_like(z), moved * moved)
+
+    def script(self, d: Dialect) -> str:
+        return (
+            "def entmax15(A):\n"
+            '    """max(A / 2 - tau, 0)**2 with tau such that the row sums to 1 (Peters et al. 2019)."""\n'
+            f"    z = ((A - {d.reduced('max', 'A')}) / 2).clip(min=-2)  # what lies lower gets nothing\n"
+            f"    falling = {d.falling('z')}\n"
+            f"    count = {d.xp}.arange(1, A.shape[-1] + 1, dtype=A.dtype)\n"
+            "    mean = falling.cumsum(-1) / count\n"
+            "    spread = (falling * falling).cumsum(-1) - count * mean * mean\n"
+            f"    taus = mean - {d.xp}.sqrt(((1 - spread) / count).clip(min=0))\n"
+            f"    support = {d.reduced('sum', '(taus <= falling)')}.clip(min=1)\n"
+            f"    above = (z - {d.picked('taus', 'support - 1')}).clip(min=0)\n"
+            "    return above * above"
+        )

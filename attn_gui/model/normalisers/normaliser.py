@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.parts import Part
 
 
@@ -31,6 +33,14 @@ class Normaliser(Part, family="normaliser"):
         code. What a row without an allowed key gives does not matter: it is made 0 afterwards.
         """
         raise NotImplementedError
+
+    def script(self, d: Dialect) -> str:
+        """The text of a function of A that gives the weights, named as the kind is: for generated code.
+
+        Empty where the library of ``d`` has one of that name, which takes the axis. The function never meets a row
+        without an allowed key. Raises ExperimentError where none is written.
+        """
+        raise ExperimentError("copy as code", "a normaliser that scripts are written for", self.title)
 
 
 def exponentials(A: Any, xp: Any, least_shift: float | None = None) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.normalisers.normaliser import Normaliser
 from attn_gui.model.parts import number
 
@@ -31,3 +32,15 @@ class Sigmoid(Normaliser):
         # the exponential of a number below 0 cannot overflow
         small = xp.exp(-xp.abs(z))
         return xp.where(z >= 0, 1 / (1 + small), small / (1 + small))
+
+    def script(self, d: Dialect) -> str:
+        z = f"A + {float(self.shift)}" if self.shift else "A"
+        if d.is_torch:
+            return f"def sigmoid(A):\n    return torch.sigmoid({z})"
+        return (
+            "def sigmoid(A):\n"
+            '    """1 / (1 + exp(-A)), each cell by itself; no exponential overflows."""\n'
+            f"    z = {z}\n"
+            "    small = np.exp(-np.abs(z))\n"
+            "    return np.where(z >= 0, 1 / (1 + small), small / (1 + small))"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.normalisers.normaliser import Normaliser, exponentials
 
 
@@ -21,3 +22,12 @@ class Softmax(Normaliser):
     def weights(self, A: Any, xp: Any) -> Any:
         powers, _ = exponentials(A, xp)
         return powers / xp.sum(powers, axis=-1, keepdims=True)
+
+    def script(self, d: Dialect) -> str:
+        if d.is_torch:
+            return ""
+        return (
+            "def softmax(A):\n"
+            f"    powers = np.exp(A - {d.reduced('max', 'A')})\n"
+            f"    return powers / {d.reduced('sum', 'powers')}"
+        )

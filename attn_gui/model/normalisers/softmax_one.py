@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.normalisers.normaliser import Normaliser, exponentials
 
 
@@ -25,3 +26,12 @@ class SoftmaxOne(Normaliser):
     def weights(self, A: Any, xp: Any) -> Any:
         powers, top = exponentials(A, xp, least_shift=0.0)
         return powers / (xp.sum(powers, axis=-1, keepdims=True) + xp.exp(-top))
+
+    def script(self, d: Dialect) -> str:
+        return (
+            "def softmax_one(A):\n"
+            '    """Softmax with an extra 1 in the denominator."""\n'
+            f"    top = {d.reduced('max', 'A')}.clip(min=0)\n"
+            f"    powers = {d.xp}.exp(A - top)\n"
+            f"    return powers / ({d.reduced('sum', 'powers')} + {d.xp}.exp(-top))"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.normalisers.normaliser import Normaliser
 
 
@@ -33,3 +34,16 @@ class Sparsemax(Normaliser):
         count = xp.sum(xp.astype(above > 0, A.dtype), axis=-1, keepdims=True)
         shared = above + (1 - xp.sum(above, axis=-1, keepdims=True)) / count
         return xp.where((above <= 0) | (shared < 0), xp.zeros_like(z), shared)
+
+    def script(self, d: Dialect) -> str:
+        return (
+            "def sparsemax(A):\n"
+            '    """max(A - tau, 0) with tau such that the row sums to 1 (Martins and Astudillo 2016)."""\n'
+            f"    z = (A - {d.reduced('max', 'A')}).clip(min=-2)  # what lies lower gets nothing\n"
+            f"    falling = {d.falling('z')}\n"
+            "    sums = falling.cumsum(-1)\n"
+            f"    count = {d.xp}.arange(1, A.shape[-1] + 1, dtype=A.dtype)\n"
+            f"    support = {d.reduced('sum', '(1 + count * falling > sums)')}.clip(min=1)\n"
+            f"    tau = ({d.picked('sums', 'support - 1')} - 1) / {d.cast('support', 'A.dtype')}\n"
+            "    return (z - tau).clip(min=0)"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.qk_norm.qk_norm import QKNorm
 
 
@@ -19,3 +20,11 @@ class LayerNorm(QKNorm):
     def normalised(self, rows: Any, xp: Any) -> Any:
         centred = rows - xp.mean(rows, axis=-1, keepdims=True)
         return centred / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + self.eps)
+
+    def script(self, d: Dialect) -> str:
+        return (
+            "def normed(rows):\n"
+            '    """Layer norm (Ba et al. 2016)."""\n'
+            f"    rows = rows - {d.reduced('mean', 'rows')}\n"
+            f"    return rows / {d.xp}.sqrt({d.reduced('mean', '(rows * rows)')} + {float(self.eps)})"
+        )

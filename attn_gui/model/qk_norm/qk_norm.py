@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.parts import Part, array, number
 from attn_gui.model.table import Floats
@@ -34,3 +35,7 @@ class QKNorm(Part, family="qk_norm"):
     def normalised(self, rows: Any, xp: Any) -> Any:
         """``rows`` [.., n, d_k], each brought to its length, before the gain; ``xp`` as for a normaliser."""
         raise NotImplementedError
+
+    def script(self, d: Dialect) -> str:
+        """The text of a function ``normed(rows)`` that does the same, for generated code; raises ExperimentError."""
+        raise ExperimentError("copy as code", "a QK-norm that scripts are written for", self.title)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from attn_gui.model.dialects import Dialect
 from attn_gui.model.qk_norm.qk_norm import QKNorm
 
 
@@ -18,3 +19,10 @@ class RMSNorm(QKNorm):
 
     def normalised(self, rows: Any, xp: Any) -> Any:
         return rows / xp.sqrt(xp.mean(rows * rows, axis=-1, keepdims=True) + self.eps)
+
+    def script(self, d: Dialect) -> str:
+        return (
+            "def normed(rows):\n"
+            '    """RMS norm (Zhang and Sennrich 2019)."""\n'
+            f"    return rows / {d.xp}.sqrt({d.reduced('mean', '(rows * rows)')} + {float(self.eps)})"
+        )

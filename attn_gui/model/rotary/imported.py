@@ -40,11 +40,14 @@ class ImportedRotary(Rotary):
         return 2 * int(self.cos.shape[1])
 
     def check_fits(self, positions: NDArray[np.int64], d_k: int) -> None:
-        super().check_fits(positions, d_k)
+        rows, pairs = self.cos.shape
+        if 2 * pairs > d_k:
+            expected = f"a column for each pair of a head's {d_k} dimensions, at most {d_k // 2}"
+            raise ExperimentError("rotary imported cos", expected, str(pairs))
         at = positions + self.offset
-        if len(at) and (at.min() < 0 or at.max() >= len(self.cos)):
+        if len(at) and (at.min() < 0 or at.max() >= rows):
             worst = at.min() if at.min() < 0 else at.max()
-            raise ExperimentError("rotary imported cos", f"a row for position {worst}", f"{len(self.cos)} rows")
+            raise ExperimentError("rotary imported cos", f"a row for position {worst}", f"rows for 0 to {rows - 1}")
 
     def tables(self, positions: NDArray[np.int64], d_k: int) -> tuple[Floats, Floats]:
         at = positions + self.offset

@@ -10,8 +10,9 @@ from attn_gui.views.drawers.drawer import Drawer
 from attn_gui.views.drawers.flow import Flow
 from attn_gui.views.scoring.bias_group import BiasGroup
 from attn_gui.views.scoring.group import Group
-from attn_gui.views.scoring.groups import NormaliserGroup, NormGroup, PositionGroup, RotaryGroup
+from attn_gui.views.scoring.groups import NormaliserGroup, NormGroup, PositionGroup
 from attn_gui.views.scoring.kv_group import KVGroup
+from attn_gui.views.scoring.rotary_group import RotaryGroup
 from attn_gui.views.scoring.sink_group import SinkGroup
 from attn_gui.views.scoring.temperature_group import TemperatureGroup
 

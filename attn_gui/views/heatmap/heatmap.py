@@ -75,6 +75,7 @@ class Heatmap(QWidget):
         self.pointer = Pointer(
             self.plot,
             context.document,
+            context.notices,
             context.selection,
             context.bands,
             paintable=lambda: self.paintable,
@@ -84,6 +85,7 @@ class Heatmap(QWidget):
         self.keys = Keys(
             self.plot,
             context.document,
+            context.notices,
             context.selection,
             self.picker,
             maskable=lambda: self.maskable,

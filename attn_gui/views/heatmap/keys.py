@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
 from attn_gui.control.document import Document
+from attn_gui.control.notices import Notices
 from attn_gui.control.selection import Selection
 from attn_gui.views.heatmap.painting import toggle
 from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
@@ -23,6 +24,7 @@ class Keys(QObject):
         self,
         plot: Plot,
         document: Document,
+        notices: Notices,
         selection: Selection,
         picker: Picker,
         *,
@@ -32,6 +34,7 @@ class Keys(QObject):
         super().__init__(plot)
         self._plot = plot
         self._document = document
+        self._notices = notices
         self._selection = selection
         self._picker = picker
         self._maskable = maskable
@@ -46,7 +49,7 @@ class Keys(QObject):
         if moved is not None:
             self._go_to(*moved, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         elif key == Key.Key_Space and self._maskable():
-            toggle(self._document, *self._cell(), self._selection.head)
+            toggle(self._document, self._notices, *self._cell(), self._selection.head)
         elif key in (Key.Key_Return, Key.Key_Enter):
             self._open_table()
         elif key == Key.Key_Escape and (self._selection.queries or self._selection.keys):

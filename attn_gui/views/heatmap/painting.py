@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from attn_gui.control.document import Document
+from attn_gui.control.notices import Notices
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Head
 from attn_gui.views.masks.cells import allowed_in
 
 LABEL = "Paint mask"
+TOPIC = "paint"
 
 _strokes = itertools.count(1)
 
@@ -19,11 +22,14 @@ _strokes = itertools.count(1)
 class Stroke:
     """One stroke, from the press of the button to its release: all its cells become the opposite of the first.
 
-    They do so in every head; what the first was is looked up in ``head``.
+    They do so in every head; what the first was is looked up in ``head``. What would be too much for the mask to hold
+    is said in ``notices``; the cells painted before it stay, and so does the stroke, which may yet make it less.
     """
 
-    def __init__(self, document: Document, query: int, key: int, head: Head) -> None:
+    def __init__(self, document: Document, notices: Notices, query: int, key: int, head: Head) -> None:
         self._document = document
+        self._notices = notices
+        self._refused = False
         before = document.experiment
         self._painted = before.painted
         self._shape = before.n_q, before.n_k
@@ -49,13 +55,26 @@ class Stroke:
             return
         self._cells |= touched
         # all of the stroke anew each time, so that its cells become few rectangles
-        painted = self._painted.with_cells(self._cells, self._allow)
+        try:
+            painted = self._painted.with_cells(self._cells, self._allow)
+        except ExperimentError as error:
+            self._refuse(error)
+            return
+        self._notices.withdraw(TOPIC)
+        self._refused = False
         self._document.apply(LABEL, replace(now, painted=painted), self._merge)
 
+    def _refuse(self, error: ExperimentError) -> None:
+        """Say it once, and not with every cell that follows."""
+        if not self._refused:
+            self._refused = True
+            why = f"expected {error.expected}, received {error.received}"
+            self._notices.error(f"Painted mask: {why}. What was painted before stays.", TOPIC)
 
-def toggle(document: Document, query: int, key: int, head: Head) -> None:
+
+def toggle(document: Document, notices: Notices, query: int, key: int, head: Head) -> None:
     """Toggle one cell as it is in ``head``."""
-    Stroke(document, query, key, head)
+    Stroke(document, notices, query, key, head)
 
 
 def is_allowed(experiment: Experiment, query: int, key: int, head: Head) -> bool:

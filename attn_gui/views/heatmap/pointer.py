@@ -10,6 +10,7 @@ from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from attn_gui.control.document import Document
+from attn_gui.control.notices import Notices
 from attn_gui.control.selection import Selection
 from attn_gui.views.bands import Bands
 from attn_gui.views.heatmap.painting import Stroke
@@ -27,6 +28,7 @@ class Pointer(QObject):
         self,
         plot: Plot,
         document: Document,
+        notices: Notices,
         selection: Selection,
         bands: Bands,
         *,
@@ -37,6 +39,7 @@ class Pointer(QObject):
         super().__init__(plot)
         self._plot = plot
         self._document = document
+        self._notices = notices
         self._selection = selection
         self._bands = bands
         self._paintable = paintable
@@ -114,7 +117,7 @@ class Pointer(QObject):
         if event.button() == Qt.MouseButton.LeftButton and self._paintable():
             if cell is not None:
                 self._clicked(*cell)
-                self._stroke = Stroke(self._document, *cell, self._selection.head)
+                self._stroke = Stroke(self._document, self._notices, *cell, self._selection.head)
             return True
         self._pressed = point
         self._from = self._bands.top, self._plot.columns.left

@@ -80,27 +80,27 @@ class ReadOut(QObject):
             if self._sum is not None and self._sum.ask == self._sum_ask():
                 self._say(sum_sentence(experiment, self._sum, decimals))
             return
-        found, unmasked = self._found(*cell)
+        found, reading = self._found(*cell)
         if found is None or not found[1]:
-            if unmasked is None:
+            if reading is None:
                 self._timer.start()
         else:
             self._timer.stop()
             # answered along with every trace, so not kept longer than it is read
             self._feed.ask(self._hover_slot, None)
-        self._say(cell_sentence(experiment, cell, found, unmasked, decimals))
+        self._say(cell_sentence(experiment, cell, found, reading, decimals))
 
     def _refresh_all(self) -> None:
         self._feed.ask(self._sum_slot, self._sum_ask())
         self.refresh()
 
-    def _found(self, i: int, j: int) -> tuple[Found | None, float | None]:
-        """The value at a cell and whether it is allowed, and its score without the mask, as far as they are known."""
+    def _found(self, i: int, j: int) -> tuple[Found | None, Reading | None]:
+        """The value at a cell and whether it is allowed, and the numbers behind it, as far as they are known."""
         found = pictured(self._pictures.latest, i, j)
         reading = self._reading
         if reading is None or (reading.i, reading.j) != (i, j) or reading.head != self._shown_head():
             return found, None
-        return found or read(reading, self._pictures.stage), reading.A
+        return found or read(reading, self._pictures.stage), reading
 
     def _shown_head(self) -> object:
         latest = self._pictures.latest

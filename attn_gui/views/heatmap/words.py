@@ -12,6 +12,7 @@ from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 from attn_gui.views.figures import figure
 from attn_gui.views.heatmap.labels import token_text
+from attn_gui.views.masks.words import forbidden_by
 
 
 class Sentence(NamedTuple):
@@ -53,13 +54,13 @@ def cell_sentence(
     experiment: Experiment,
     cell: tuple[int, int],
     found: tuple[float, bool] | None,
-    unmasked: float | None,
+    reading: Reading | None,
     decimals: int,
 ) -> Sentence:
-    """The read-out of a cell: ``query is → key the: 0.2226``, ``...: masked; its score would be 0.7071``.
+    """The read-out of a cell: ``query is → key the: 0.2226``, ``...: masked by “Causal”; its score would be 0.7071``.
 
-    ``found`` is its value and whether it is allowed, None while that is not known; ``unmasked`` the score that a
-    masked cell would have, None while that is not known.
+    ``found`` is its value and whether it is allowed, None while that is not known; ``reading`` tells of a masked cell
+    by what and the score that it would have, None while that is not known.
     """
     query, key = _tokens(experiment, cell)
     where, there = f"query {query} → key {key}: ", f"{query} → {key}: "
@@ -68,9 +69,10 @@ def cell_sentence(
     else:
         value, allowed = found
         told = figure(value, decimals) if allowed else "masked"
-        if not allowed and unmasked is not None:
-            longer = f"{told}; its score would be {figure(unmasked, decimals)}"
-            return Sentence(where + longer, (there + longer, longer, there + told, told))
+        if not allowed and reading is not None:
+            by = f"{told} {forbidden_by(reading.because)}"
+            longer = f"{by}; its score would be {figure(reading.A, decimals)}"
+            return Sentence(where + longer, (there + longer, longer, there + by, by, there + told, told))
     return Sentence(where + told, (there + told, told))
 
 

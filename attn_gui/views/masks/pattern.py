@@ -32,7 +32,7 @@ def sample(rule: MaskRule) -> Cells:
     if isinstance(rule, Imported):
         n_q, n_k = rule.cells.shape[-2:]
         i, j = i * n_q // SIDE, j * n_k // SIDE
-    allowed = rule.allowed(i, j, Columns(SIDE, SIDE, key=_COLUMNS, query=_COLUMNS))
+    allowed = rule.allowed(i, j, Columns(SIDE, SIDE, key=_COLUMNS | rule.derived(_COLUMNS), query=_COLUMNS))
     return np.array(np.broadcast_to(allowed, (SIDE, SIDE)))
 
 

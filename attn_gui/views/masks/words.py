@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-import numpy as np
-
-from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Combined, MaskRule, Term
-from attn_gui.model.trace import Head
 from attn_gui.views.clipboard import quoted_short
 
 ALL_HEADS = "all"
@@ -57,34 +54,11 @@ def read_heads(text: str, count: int) -> tuple[int, ...] | None:
     return tuple(sorted(heads))
 
 
-def forbidden_by(experiment: Experiment, i: int, j: int, head: Head) -> str:
-    """What masks the cell at query ``i`` and key ``j``: ``by hand``, ``by “Causal”``, ``by “not Random”``."""
-    if experiment.painted.at(i, j) is False:
+def forbidden_by(because: Sequence[Term]) -> str:
+    """What masks a cell, by what :func:`~attn_gui.model.forbidding.forbidding` found: ``by hand``, ``by “Causal”``."""
+    if not because:
         return "by hand"
-    names = [_term(term, lower=False) for term in _forbidding(experiment, i, j, 0 if head == "mean" else head)]
-    return "by " + " and ".join(f"“{name}”" for name in names)
-
-
-def _forbidding(experiment: Experiment, i: int, j: int, head: int) -> list[Term]:
-    """Of the rule's terms those because of which query ``i`` may not attend to key ``j``."""
-    rule = experiment.rule
-    if not isinstance(rule, Combined):
-        return [Term(rule)]
-    columns = experiment.columns(head)
-    at_i, at_j = np.array([[i]]), np.array([[j]])
-    because: list[Term] = []
-    allowed = begun = False
-    for term in rule.terms:
-        if term.heads is not None and head not in term.heads:
-            continue
-        cell = bool(np.all(term.rule.allowed(at_i, at_j, columns))) != term.negated
-        if begun and term.join == "or":
-            because = [] if allowed or cell else [*because, term]
-            allowed = allowed or cell
-        elif allowed or not begun:
-            allowed, because = cell, [] if cell else [term]
-        begun = True
-    return because
+    return "by " + " and ".join(f"“{_term(term, lower=False)}”" for term in because)
 
 
 def _term(term: Term, *, lower: bool = True) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -20,15 +21,19 @@ NOTHING = "none"
 
 
 class PartGroup(Group):
-    """``field`` is the field of Scoring that holds the part, or None where there is none."""
+    """``field`` is the field of Scoring that holds the part, or None where there is none.
+
+    opening: choices that are no parts and open something, by their value; :meth:`open` is called with it.
+    """
 
     field = ""
     family: type[Part] = Part
     optional = True
+    opening: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
-        self.kind = Dropdown(self.title)
+        self.kind = Dropdown(self.title, opening=self.opening)
         self.formula = QLabel()
         self.formula.setObjectName("muted")
         self.formula.setWordWrap(True)
@@ -54,9 +59,10 @@ class PartGroup(Group):
         choices += [(kind.kind, kind.title, None) for kind in kinds]
         if part is not None and type(part) not in kinds:
             choices.append((part.kind, part.title, None))
+        choices += [(value, text, None) for value, text in self.opening.items()]
         self.kind.show_choices(choices, NOTHING if part is None else part.kind)
         self.kind.setToolTip("" if part is None else part.about)
-        self.formula.setText("" if part is None else part.formula)
+        self.formula.setText("" if part is None else self.told(part))
         self.formula.setVisible(bool(self.formula.text()))
         self._show_fields(part)
 
@@ -71,6 +77,10 @@ class PartGroup(Group):
         self.fields.show_part(part, self.hidden(part))
 
     def _choose(self, kind: str) -> None:
+        if kind in self.opening:
+            self.show_experiment(self.context.document.experiment)
+            self.open(kind)
+            return
         present = self.part
         if kind == (NOTHING if present is None else present.kind):
             return
@@ -81,6 +91,14 @@ class PartGroup(Group):
             self.apply(f"{self.title}: {title}", self.changed(e, part))
         except ExperimentError as error:
             self.refused(error)
+
+    def told(self, part: Part) -> str:
+        """A line on ``part``, or ""."""
+        return part.formula
+
+    def open(self, choice: str) -> None:
+        """A choice that opens something was made."""
+        raise NotImplementedError
 
     def begun(self, kind: type[Part], experiment: Experiment) -> Part:
         """The part as it begins when it is chosen."""

@@ -141,6 +141,18 @@ def test_what_becomes_of_a_fully_masked_row(planted: Planted, asked: str) -> Non
     assert [words(planted_by(match)) for match in matches] == [words(planted)]
 
 
+@pytest.mark.parametrize("asked", ["output", "weights", "scores"])
+def test_an_inverted_mask_that_allowed_everything_forbids_everything(asked: str) -> None:
+    everything = replace(MASKED, mask=np.ones((N_Q, N_K), bool))
+    matches = found(everything, Planted(mask="inverted"), asked).matches
+    assert "inverted" in [planted_by(match).mask for match in matches]
+    numbers = computed(everything, Planted(mask="inverted", nothing=math.nan))
+    if asked != "scores":
+        given_numbers = {asked: numbers[asked]}
+        diagnosis = diagnose(MASKED.Q, MASKED.K, MASKED.V, mask=everything.mask, **given_numbers)
+        assert diagnosis.matches[0].title == "mask inverted, NaN where everything is masked"
+
+
 @pytest.mark.parametrize("name", ["causal top-left", "causal bottom-right", "strictly causal"])
 @pytest.mark.parametrize("asked", ["output", "weights", "scores"])
 def test_a_causal_mask_that_nobody_spoke_of(name: str, asked: str) -> None:

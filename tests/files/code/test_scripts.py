@@ -32,7 +32,6 @@ from attn_gui.model.normalisers import Normaliser
 from attn_gui.model.painted import Painted, Rectangle
 from attn_gui.model.positions.learned import Learned
 from attn_gui.model.precision import Precision
-from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.rotary.imported import ImportedRotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, FromTokens
@@ -199,27 +198,6 @@ def test_infinite_and_missing_numbers_come_along() -> None:
         assert np.isnan(array(names["output"])).all()
         assert "nan" in printed
         assert np.array_equal(array(names["V"]), [[np.inf], [np.nan]], equal_nan=True)
-
-
-def test_a_part_that_no_script_is_written_for_is_refused_by_name() -> None:
-    @_unlisted
-    class Odd(Normaliser):
-        kind, title = "odd", "Odd one"
-
-    @_unlisted
-    class OddNorm(QKNorm):
-        kind, title = "odd", "Odd norm"
-
-    e = Experiment.from_tokens("ab", np.eye(2))
-    for scoring in (Scoring(normaliser=Odd()), Scoring(qk_norm=OddNorm())):
-        for writer in WRITERS.values():
-            with pytest.raises(ExperimentError, match="received Odd"):
-                writer(replace(e, scoring=scoring))
-
-
-def _unlisted(part: type[Any]) -> type[Any]:
-    del part.kinds[part.kind]
-    return part
 
 
 # numbers

@@ -30,12 +30,14 @@ class Setting:
     def places(self) -> Places:
         return Places(self.n_q, self.n_k, self.offset, self.key, self.query)
 
-    def columns(self, heads: Any = 0) -> Columns:
+    def columns(self, rule: MaskRule, heads: Any = 0) -> Columns:
         key, query = ({k: np.array(v) for k, v in of.items()} for of in (self.key, self.query))
+        key |= rule.derived(key)
         return Columns(self.n_q, self.n_k, self.offset, key, query, heads)
 
-    def torch_columns(self) -> Columns:
-        key, query = ({k: torch.tensor(v) for k, v in of.items()} for of in (self.key, self.query))
+    def torch_columns(self, rule: MaskRule) -> Columns:
+        numpy = self.columns(rule)
+        key, query = ({k: torch.tensor(v) for k, v in of.items()} for of in (numpy.key, numpy.query))
         every_head = torch.arange(self.heads)[:, None, None]
         return Columns(self.n_q, self.n_k, self.offset, key, query, every_head, torch.tensor)
 
@@ -71,12 +73,13 @@ def check_rule(rule: MaskRule, at: Setting) -> None:
         ]
     )
     i, j = np.arange(at.n_q)[:, np.newaxis], np.arange(at.n_k)[np.newaxis, :]
-    found = rule.allowed(i, j, at.columns(np.arange(at.heads)[:, np.newaxis, np.newaxis]))
+    found = rule.allowed(i, j, at.columns(rule, np.arange(at.heads)[:, np.newaxis, np.newaxis]))
     assert found.dtype == np.bool_
     assert np.array_equal(np.broadcast_to(found, expected.shape), expected)
     for head in range(at.heads):
-        assert np.array_equal(np.broadcast_to(rule.allowed(i, j, at.columns(head)), expected.shape[1:]), expected[head])
-    there = rule.allowed(torch.tensor(i), torch.tensor(j), at.torch_columns())
+        alone = rule.allowed(i, j, at.columns(rule, head))
+        assert np.array_equal(np.broadcast_to(alone, expected.shape[1:]), expected[head])
+    there = rule.allowed(torch.tensor(i), torch.tensor(j), at.torch_columns(rule))
     assert there.dtype is torch.bool
     assert np.array_equal(there.expand(expected.shape).numpy(), expected)
     assert rule.per_head or (expected == expected[0]).all()
@@ -87,7 +90,7 @@ def check_rule(rule: MaskRule, at: Setting) -> None:
 def _check_range(rule: MaskRule, at: Setting, expected: Array) -> None:
     for first in range(at.n_q):
         for last in range(first, at.n_q):
-            start, stop = rule.key_range(first, last, at.columns())
+            start, stop = rule.key_range(first, last, at.columns(rule))
             assert 0 <= start <= stop <= at.n_k
             outside = np.ones(at.n_k, bool)
             outside[start:stop] = False
@@ -112,6 +115,6 @@ def drawn(
 ) -> str:
     """The pattern of ``rule``: a line a query, ``#`` where it may attend and ``.`` where not."""
     i, j = np.arange(n_q)[:, np.newaxis], np.arange(n_k)[np.newaxis, :]
-    columns = Setting(n_q, n_k, offset, key, query or {}).columns(head)
+    columns = Setting(n_q, n_k, offset, key, query or {}).columns(rule, head)
     cells = np.broadcast_to(rule.allowed(i, j, columns), (n_q, n_k))
     return " ".join("".join("#" if cell else "." for cell in row) for row in cells)

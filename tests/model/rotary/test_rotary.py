@@ -155,15 +155,15 @@ TABLES = {"cos": np.ones((3, 2)), "sin": np.zeros((3, 2))}
         ),
         (
             lambda: ImportedRotary(**TABLES).check_fits(np.array([0, 3]), 4),
-            "rotary imported cos: expected a row for position 3, received 3 rows",
+            "rotary imported cos: expected a row for position 3, received rows for 0 to 2",
         ),
         (
             lambda: ImportedRotary(**TABLES, offset=-1).check_fits(np.array([0, 1]), 4),
-            "rotary imported cos: expected a row for position -1, received 3 rows",
+            "rotary imported cos: expected a row for position -1, received rows for 0 to 2",
         ),
         (
             lambda: ImportedRotary(**TABLES).check_fits(np.array([0]), 3),
-            "rotary imported width: expected an even number of the 3 dimensions of a head, received 4",
+            "rotary imported cos: expected a column for each pair of a head's 3 dimensions, at most 1, received 2",
         ),
     ],
 )
