@@ -65,6 +65,14 @@ class ByHead(Bias):
 
 
 @_unlisted
+class BySegment(Bias):
+    kind, title, columns = "by_segment", "Less for another segment", ("segment",)
+
+    def values(self, i: Any, j: Any, columns: Columns, heads: int) -> Any:
+        return -0.5 * (columns.query["segment"][i] != columns.key["segment"][j])
+
+
+@_unlisted
 class SteepALiBi(ALiBi):
     kind, title = "steep_alibi", "ALiBi, squared"
 
@@ -124,6 +132,7 @@ NEW: list[dict[str, Any]] = [
         "painted": Painted((Rectangle(0, 1, 1, 2, False),)),
     },
     {"scoring": Scoring(biases=(ByHead(), SteepALiBi(), ALiBi()))},
+    {"scoring": Scoring(biases=(BySegment(),))},
     {"scoring": Scoring(position=Ramp())},
     {"scoring": Scoring(position=Cosines())},
     {"scoring": Scoring(rotary=Quadratic(layout="interleaved"))},
