@@ -74,8 +74,9 @@ def number_font(points: float | None = None) -> QFont:
     return font
 
 
-# as large as Fusion draws those that are not
-_CHECKED = """
+# as large as Fusion draws those that are not checked; spin boxes as tall as the other fields
+_CONTROLS = """
+    QSpinBox {{ min-height: 19px; }}
     QToolButton:checked {{
         background: {band}; border: 1px solid {accent}; border-radius: 4px; padding: 1px 1px 1px 2px;
     }}
@@ -85,7 +86,7 @@ _CHECKED = """
 _OUTLINES = """
     QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 3px 8px; }}
     QPushButton {{ min-width: 56px; }}
-    QSpinBox {{ padding: 2px 20px 2px 8px; }}
+    QSpinBox {{ padding: 2px 20px 2px 8px; min-height: 14px; }}
     QSpinBox::up-arrow {{ image: url({up}); width: 8px; height: 8px; }}
     QSpinBox::down-arrow, QComboBox::down-arrow {{ image: url({down}); width: 8px; height: 8px; }}
     QSpinBox::up-button, QSpinBox::down-button, QComboBox::drop-down {{ border: none; width: 16px; }}
@@ -133,7 +134,7 @@ def _sheet(theme: Theme) -> str:
     icons = {icon.partition("-")[0]: resource(f"icons/{icon}.svg").as_posix() for icon in _ICONS}
     words = asdict(theme) | icons | {"width": width, "round": 6 + width}
     return (
-        _CHECKED.format(**words)
+        _CONTROLS.format(**words)
         + (_OUTLINES.format(**words) if theme.name == "contrast" else "")
         + (_ON_DARK.format(**words) if theme.dark else "")
         + f"""

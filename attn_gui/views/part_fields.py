@@ -18,7 +18,7 @@ from attn_gui.views.text_field import TextField, why
 # room for seven digits: a file may bring more, for which the field then grows
 USUAL_WHOLE = 1_000_000
 LEAST_INT = -(2**31)
-NUMBER_WIDTH = 72
+NUMBER_WIDTH = 96
 LIST_WIDTH = 120
 
 Changed = Callable[[Any, str, str | None], None]

@@ -16,17 +16,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QRect
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QAction, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
+from safetensors.numpy import save_file
 
 from attn_gui.app import open_window
+from attn_gui.compute.trace import trace
 from attn_gui.files import examples
+from attn_gui.model.biases.alibi import ALiBi
+from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.edits import set_column
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, Padding
+from attn_gui.model.masks import Causal, Combined, Padding, SlidingWindow, Term
+from attn_gui.model.masks.global_window import GlobalWindow
+from attn_gui.model.normalisers.sparsemax import Sparsemax
+from attn_gui.model.qk_norm.rms_norm import RMSNorm
+from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.starting import started
+from attn_gui.views.drawers.heads_drawer import TABLE
 from attn_gui.views.main_window import MainWindow
+from attn_gui.views.mask_choice import MaskChoice
 from tests.shots.eyes import EYES, seen_with
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "screenshots"
@@ -85,6 +97,71 @@ def _many(window: MainWindow) -> None:
     window.context.document.apply_named("400 tokens", NamedExperiment("400 tokens", e))
 
 
+def _scored(window: MainWindow) -> None:
+    document = window.context.document
+    e = document.experiment
+    scoring = Scoring(
+        temperature=0.5,
+        biases=(ALiBi(), started(RelativeBuckets, e)),
+        rotary=Frequencies(scaling="yarn"),
+        qk_norm=RMSNorm(),
+        normaliser=Sparsemax(),
+        sinks=(0.0, 0.5, -1.0),
+    )
+    document.apply("Scoring", replace(e, scoring=scoring))
+    window.docks[3].toggleViewAction().trigger()
+    window.resizeDocks([window.docks[3]], [400], Qt.Orientation.Vertical)
+
+
+def _combined(window: MainWindow) -> QWidget:
+    document = window.context.document
+    rule = Combined((Term(SlidingWindow(2)), Term(GlobalWindow(1, 1), "or"), Term(Causal(), "and", heads=(0, 1))))
+    document.apply("Rules", replace(document.experiment, rule=rule))
+    window.findChildren(MaskChoice)[0].open_panel()
+    return _popup()
+
+
+def _statistics(window: MainWindow) -> None:
+    window.context.document.keep_view(heads_stage=TABLE)
+    window.docks[2].toggleViewAction().trigger()
+
+
+def _weights(window: MainWindow) -> QWidget | None:
+    random = np.random.RandomState(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "attention.safetensors")
+        shapes = {
+            "in_proj_weight": (48, 16),
+            "in_proj_bias": (48,),
+            "out_proj.weight": (16, 16),
+            "out_proj.bias": (16,),
+        }
+        save_file({name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}, path)
+        window.files.show_weights(path)
+        settle(window)
+    return window.files.weights
+
+
+def _diagnosed(window: MainWindow) -> QWidget | None:
+    unscaled = replace(window.context.document.experiment, scoring=Scoring(scale=1.0))
+    rows = trace(unscaled).stage("N", 0).astype(float).round(6)
+    next(action for action in window.findChildren(QAction) if "convention" in action.text()).trigger()
+    dialog = window.menus.diagnosis
+    if dialog is not None:
+        dialog.given.pages["weights"].editor.setPlainText("\n".join("\t".join(map(str, row)) for row in rows))
+        while not dialog.start.isEnabled():
+            settle(window)  # the numbers are read a moment after they are typed
+        dialog.start.click()
+        settle(window)
+    return dialog
+
+
+def _popup() -> QWidget:
+    popup = QApplication.activePopupWidget()
+    assert popup is not None
+    return popup
+
+
 def _export(window: MainWindow) -> QWidget | None:
     window.files.export.trigger()
     dialog = window.files.dialog
@@ -115,6 +192,14 @@ SCENES = [
     Scene("heads-drawer", "random_5x512", size=(1280, 900), act=_drawer(2)),
     Scene("weights-drawer-dark", "karina", theme="dark", size=(1280, 720), act=_drawer(0)),
     Scene("export-dialog", act=_export),
+    Scene("scoring-drawer", "animal", size=(1280, 900), act=_scored),
+    Scene("scoring-drawer-dark", "animal", theme="dark", size=(1280, 900), act=_scored),
+    Scene("combined-masks", "animal", act=_combined),
+    Scene("combined-masks-contrast", "animal", theme="contrast", act=_combined),
+    Scene("statistics-dark", "animal", theme="dark", act=_statistics),
+    Scene("weights-dialog", act=_weights),
+    Scene("diagnose-dialog", act=_diagnosed),
+    Scene("diagnose-dialog-dark", theme="dark", act=_diagnosed),
 ]
 
 

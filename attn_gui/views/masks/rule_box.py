@@ -24,6 +24,10 @@ _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -5, Qt.Key.K
 _ENDS = {Qt.Key.Key_Home: 0, Qt.Key.Key_End: -1}
 
 
+# Qt counts the pattern and leaves out the space between it and the name
+ROOM = 8
+
+
 class RuleBox(QComboBox):
     """``chosen(data)``: the kind of a rule, or the data of one of ``extra``, which come last and are no rules.
 
@@ -88,7 +92,7 @@ class RuleBox(QComboBox):
         self.initStyleOption(option)
         text = QSize(0, max(self.fontMetrics().height() + 2, ICON.height()))
         plain = self.style().sizeFromContents(QStyle.ContentsType.CT_ComboBox, option, text, self)
-        return QSize(hint.width(), plain.height())
+        return QSize(hint.width() + ROOM, plain.height())
 
     def showPopup(self) -> None:
         # at the start of the program nobody sees them yet
