@@ -38,8 +38,8 @@ def rows_text(table: Array, precision: Precision) -> list[bytes]:
     if table.size == 0:
         return [b""] * len(table)
     numbers = _printable(table, precision)
-    joined = orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY)  # [[1.5,2.0],[0.25,null]]
-    rows = [row[:-2] for row in joined.split(b"[")[2:]]
+    # a row at a time: splitting the text of a whole block took a third of what writing it did
+    rows = [orjson.dumps(row, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1] for row in numbers]  # [1.5,2.0,null]
     odd = ~np.isfinite(numbers)
     whole = (numbers == np.trunc(numbers)) & ~odd
     for index in np.flatnonzero(whole.any(axis=1)):
