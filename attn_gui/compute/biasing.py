@@ -16,10 +16,10 @@ class Biasing:
         self._experiment = experiment
         self._indices = indices
 
-    def values(self, heads: slice, rows: slice, working: torch.dtype) -> torch.Tensor:
-        """What is added to the scores of queries ``rows`` for all keys: [heads, rows, n_k]."""
+    def values(self, heads: slice, rows: slice, keys: slice, working: torch.dtype) -> torch.Tensor:
+        """What is added to the scores of queries ``rows`` for ``keys``: [heads, rows, keys]."""
         e = self._experiment
-        i, j = self._indices.grid(rows, slice(0, e.n_k))
+        i, j = self._indices.grid(rows, keys)
         columns = self._indices.columns(heads)
         appended = j >= columns.n_k
         j = torch.where(appended, 0, j)

@@ -28,6 +28,7 @@ class DenseStages:
     def __init__(self, experiment: Experiment, device: str) -> None:
         e = self.experiment = experiment
         self._device = torch.device(device)
+        self._keys = slice(0, e.n_k)
         budget.check(e, self._device)
         self._dtype = stored(e.precision)
         self._working = summed(e.precision)
@@ -51,9 +52,9 @@ class DenseStages:
         A, N, gathered = self._a[heads, rows], self._n[heads, rows], self._head_output[heads, rows]
         attention.scores(Q, K, e.scoring, working, out=A)  # [heads, rows, n_k]
         if not self._bias.nothing:
-            attention.biased_scores(A, self._bias.values(heads, rows, working), out=A)
+            attention.biased_scores(A, self._bias.values(heads, rows, self._keys, working), out=A)
         everything = self.mask.everything
-        allowed = None if everything else self.mask.allowed(heads, rows, slice(0, e.n_k))  # [heads or 1, rows, n_k]
+        allowed = None if everything else self.mask.allowed(heads, rows, self._keys)  # [heads or 1, rows, n_k]
         empty = attention.empty_rows(allowed)  # [heads or 1, rows, 1]
         masked = attention.masked_scores(A, allowed)
         if e.scoring.is_plain:
@@ -82,7 +83,7 @@ class DenseStages:
             return self._a[head, rows]
         with torch.inference_mode(), threads_for(self.experiment):
             if name == "bias":
-                return self._bias.values(slice(head, head + 1), rows, self._working)[0].to(self._dtype)
+                return self._bias.values(slice(head, head + 1), rows, self._keys, self._working)[0].to(self._dtype)
             raw = self._raw_rows(head, rows)
             if name == "raw":
                 return raw

@@ -22,8 +22,8 @@ class Indices:
         self._brought: dict[int, tuple[NDArray[Any], torch.Tensor]] = {}
 
     def grid(self, rows: slice, columns: slice) -> tuple[torch.Tensor, torch.Tensor]:
-        """The indices of queries ``rows``, [rows, 1], and keys ``columns``, [1, columns]."""
-        i = torch.arange(rows.start, rows.stop, device=self._device)[:, None]
+        """The indices of queries ``rows``, [rows, 1], and keys ``columns``, [1, columns]; ``rows`` may have a step."""
+        i = torch.arange(rows.start, rows.stop, rows.step or 1, device=self._device)[:, None]
         j = torch.arange(columns.start, columns.stop, device=self._device)[None, :]
         return i, j
 

@@ -28,22 +28,23 @@ class Mask:
     def allowed(self, heads: slice, rows: slice, columns: slice) -> torch.Tensor:
         """Where queries ``rows`` may attend to keys ``columns``, bool, not to be changed.
 
-        [heads, rows, columns], or [1, rows, columns] where all heads have the same mask.
+        [heads, rows, columns], or [1, rows, columns] where all heads have the same mask. ``rows`` may have a step.
         """
-        shape = (1, rows.stop - rows.start, columns.stop - columns.start)
+        shape = (1, len(range(rows.start, rows.stop, rows.step or 1)), columns.stop - columns.start)
         if self.everything:
             return torch.ones((), dtype=torch.bool, device=self._device).expand(shape)
         rule = self._experiment.rule
         if not rule.per_head:
             heads = slice(0, 1)
-        if self._kept is not None and self._kept[0] == (heads, rows, columns):
-            return self._kept[1]
+        kept = self._kept  # another thread may put its own there
+        if kept is not None and kept[0] == (heads, rows, columns):
+            return kept[1]
         i, j = self._indices.grid(rows, columns)
         looked_at = self._indices.columns(heads)
         appended = j >= looked_at.n_k
         cells = rule.allowed(i, torch.where(appended, 0, j), looked_at) | appended
         block: torch.Tensor = cells.expand(heads.stop - heads.start, *shape[1:]).contiguous()
-        self._experiment.painted.apply(block, rows.start, columns.start)
+        self._experiment.painted.apply(block, rows.start, columns.start, rows.step or 1)
         if block.numel() <= KEPT_CELLS:
             self._kept = ((heads, rows, columns), block)
         return block

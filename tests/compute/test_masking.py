@@ -77,7 +77,7 @@ def test_what_was_brought_to_the_device_is_brought_once(rule: MaskRule) -> None:
         for head in range(2):
             for row in range(6):
                 mask.allowed(slice(head, head + 1), slice(row, row + 1), slice(0, 6))
-                biasing.values(slice(head, head + 1), slice(row, row + 1), torch.float32)
+                biasing.values(slice(head, head + 1), slice(row, row + 1), slice(0, e.n_k), torch.float32)
         return len(indices._brought)
 
     assert look() == look()

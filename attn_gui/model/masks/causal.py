@@ -34,5 +34,8 @@ class Causal(MaskRule):
     def key_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
         return within(0, last + self._offset(columns) + 1, columns.n_k)
 
+    def open_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
+        return within(0, first + self._offset(columns) + 1, columns.n_k)
+
     def expression(self) -> str:
         return "j <= i + n_k - n_q" if self.alignment == "bottom-right" else "j <= i"

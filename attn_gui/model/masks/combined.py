@@ -86,6 +86,19 @@ class Combined(MaskRule):
             start, begun = min(start, stop), True
         return start, stop
 
+    def open_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
+        start, stop, begun = 0, columns.n_k, False
+        for term in self.terms:
+            if term.heads is not None:
+                return (0, 0)
+            far = (0, 0) if term.negated else term.rule.open_range(first, last, columns)
+            if not begun or term.join == "and":
+                start, stop = max(start, far[0]), min(stop, far[1])
+            elif far[1] - far[0] > stop - start:
+                start, stop = far
+            stop, begun = max(start, stop), True
+        return start, stop
+
     def expression(self) -> str | None:
         if self.per_head or not self.terms:
             return None

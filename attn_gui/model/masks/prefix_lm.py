@@ -25,5 +25,8 @@ class PrefixLM(MaskRule):
     def key_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
         return within(0, max(last + columns.offset + 1, self.prefix), columns.n_k)
 
+    def open_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
+        return within(0, max(first + columns.offset + 1, self.prefix), columns.n_k)
+
     def expression(self) -> str:
         return f"(j <= i + offset) | (j < {self.prefix})"

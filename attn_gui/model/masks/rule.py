@@ -75,6 +75,10 @@ class MaskRule(Part, family="mask"):
         """The keys [start, stop) outside of which queries ``first`` to ``last`` (inclusive) may attend to none."""
         return (0, columns.n_k)
 
+    def open_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
+        """Keys [start, stop) that each of the queries ``first`` to ``last`` may attend to, in every head."""
+        return (0, columns.n_k) if type(self) is MaskRule else (0, 0)
+
     def expression(self) -> str | None:
         """The rule as Python text over i, j, n_q, n_k, offset and per-token arrays (key_pad, query_segment, ...).
 

@@ -31,6 +31,10 @@ class SlidingWindow(MaskRule):
         after = self.window if self.two_sided else 0
         return within(first + columns.offset - self.window, last + columns.offset + 1 + after, columns.n_k)
 
+    def open_range(self, first: int, last: int, columns: Columns) -> tuple[int, int]:
+        after = self.window if self.two_sided else 0
+        return within(last + columns.offset - self.window, first + columns.offset + 1 + after, columns.n_k)
+
     def expression(self) -> str:
         after = f" + {self.window}" if self.two_sided else ""
         return f"(j >= i + offset - {self.window}) & (j <= i + offset{after})"

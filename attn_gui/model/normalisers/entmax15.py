@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attn_gui.model.dialects import Dialect
-from attn_gui.model.normalisers.normaliser import Normaliser
+from attn_gui.model.normalisers.normaliser import Normaliser, largest
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,9 @@ class Entmax15(Normaliser):
     formula: ClassVar[str] = "max(Aᵢⱼ / 2 − τᵢ, 0)²"
     about: ClassVar[str] = "Between softmax and sparsemax: each row sums to 1, and the smallest weights are exactly 0"
 
-    def weights(self, A: Any, xp: Any) -> Any:
-        top = xp.max(A, axis=-1, keepdims=True)
-        # tau is at least -1: a half score below it has no weight, so what is masked need not be -inf any longer
-        z = xp.where(A - top <= -4, xp.full_like(A, -2.0), (A - top) / 2)
+    def row_state(self, A: Any, xp: Any) -> tuple[Any, ...]:
+        top = largest(A, xp)
+        z = _halved(A, top, xp)
         falling = xp.sort(z, axis=-1, descending=True)
         count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
         mean = xp.cumulative_sum(falling, axis=-1) / count
@@ -34,8 +33,13 @@ class Entmax15(Normaliser):
         above = xp.where(z <= tau, xp.zeros_like(z), z - tau)
         # a step of Newton's method: many weights together would show how tau was rounded
         excess = xp.sum(above * above, axis=-1, keepdims=True) - 1
-        moved = above - excess / (2 * xp.sum(above, axis=-1, keepdims=True))
-        return xp.where((above <= 0) | (moved < 0), xp.zeros_like(z), moved * moved)
+        return top, tau, excess / (2 * xp.sum(above, axis=-1, keepdims=True))
+
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
+        top, tau, step = row
+        z = _halved(A, top, xp)
+        moved = z - tau - step
+        return xp.where((z <= tau) | (moved < 0), xp.zeros_like(z), moved * moved)
 
     def script(self, d: Dialect) -> str:
         return (
@@ -51,3 +55,8 @@ class Entmax15(Normaliser):
             f"    above = (z - {d.picked('taus', 'support - 1')}).clip(min=0)\n"
             "    return above * above"
         )
+
+
+def _halved(A: Any, top: Any, xp: Any) -> Any:
+    """Half of how far scores lie below the largest, -2 at most: tau is at least -1."""
+    return xp.where(A - top <= -4, xp.full_like(A, -2.0), (A - top) / 2)

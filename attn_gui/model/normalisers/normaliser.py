@@ -26,13 +26,32 @@ class Normaliser(Part, family="normaliser"):
         """It as a formula on screen has it, of ``scores``."""
         return f"{self.name}({scores})"
 
-    def weights(self, A: Any, xp: Any) -> Any:
-        """The weights of ``A``, [.., n_q, n_k] with -inf where masked: the same shape, 0 where masked.
+    def row_state(self, A: Any, xp: Any) -> tuple[Any, ...]:
+        """What a weight depends on besides its own score, of ``A`` [.., n_q, n_k] with -inf where masked.
 
-        ``xp`` is the array library's namespace (array API standard 2023.12), so that numpy and torch run the same
-        code. What a row without an allowed key gives does not matter: it is made 0 afterwards.
+        Arrays [.., n_q, 1]; none where each cell stands by itself. ``xp`` is the array library's namespace (array API
+        standard 2023.12), so that numpy and torch run the same code.
         """
+        return ()
+
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
+        """The weights of any cells ``A`` of rows whose state is ``row``: the same shape, 0 where masked."""
         raise NotImplementedError
+
+    def weights(self, A: Any, xp: Any) -> Any:
+        """The weights of whole rows ``A``, [.., n_q, n_k] with -inf where masked: the same shape.
+
+        What a row without an allowed key gives does not matter: it is made 0 afterwards.
+        """
+        return self.cells(A, self.row_state(A, xp), xp)
+
+    def beside(self) -> tuple[float, ...] | None:
+        """The scores that take part in each row beside its own, where ``cells`` is exp(A - m) / l.
+
+        m is then the largest of all these scores and l the sum of their exponentials, both of which can be had part by
+        part; None where the weights are anything else, so that ``row_state`` needs rows whole.
+        """
+        return None
 
     def script(self, d: Dialect) -> str:
         """The text of a function of A that gives the weights, named as the kind is: for generated code.
@@ -43,10 +62,9 @@ class Normaliser(Part, family="normaliser"):
         raise ExperimentError("copy as code", "a normaliser that scripts are written for", self.title)
 
 
-def exponentials(A: Any, xp: Any, least_shift: float | None = None) -> tuple[Any, Any]:
-    """``exp(A - m)`` and m, the rows' maxima (at least ``least_shift``), [.., n_q, 1]; m is 0 in a row of -inf."""
+def largest(A: Any, xp: Any, at_least: float | None = None) -> Any:
+    """The rows' maxima, [.., n_q, 1], or ``at_least`` where they are below it; 0 in a row of -inf."""
     top = xp.max(A, axis=-1, keepdims=True)
-    if least_shift is not None:
-        top = xp.where(top > least_shift, top, xp.full_like(top, least_shift))
-    top = xp.where(top == -xp.inf, xp.zeros_like(top), top)
-    return xp.exp(A - top), top
+    if at_least is not None:
+        top = xp.where(top < at_least, xp.full_like(top, at_least), top)
+    return xp.where(top == -xp.inf, xp.zeros_like(top), top)

@@ -27,7 +27,7 @@ class Sigmoid(Normaliser):
         sign = "−" if self.shift < 0 else "+"
         return super().written(f"{scores} {sign} {abs(self.shift):g}" if self.shift else scores)
 
-    def weights(self, A: Any, xp: Any) -> Any:
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
         z = A + self.shift
         # the exponential of a number below 0 cannot overflow
         small = xp.exp(-xp.abs(z))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attn_gui.model.dialects import Dialect
-from attn_gui.model.normalisers.normaliser import Normaliser, exponentials
+from attn_gui.model.normalisers.normaliser import Normaliser, largest
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,16 @@ class Softmax(Normaliser):
     formula: ClassVar[str] = "exp(Aᵢⱼ) / Σₖ exp(Aᵢₖ)"
     about: ClassVar[str] = "Each row sums to 1"
 
-    def weights(self, A: Any, xp: Any) -> Any:
-        powers, _ = exponentials(A, xp)
-        return powers / xp.sum(powers, axis=-1, keepdims=True)
+    def row_state(self, A: Any, xp: Any) -> tuple[Any, ...]:
+        top = largest(A, xp)
+        return top, xp.sum(xp.exp(A - top), axis=-1, keepdims=True)
+
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
+        top, total = row
+        return xp.exp(A - top) / total
+
+    def beside(self) -> tuple[float, ...]:
+        return ()
 
     def script(self, d: Dialect) -> str:
         if d.is_torch:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attn_gui.model.dialects import Dialect
-from attn_gui.model.normalisers.normaliser import Normaliser, exponentials
+from attn_gui.model.normalisers.normaliser import Normaliser, largest
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,16 @@ class SoftmaxOne(Normaliser):
     about: ClassVar[str] = "Rows may sum to less than 1: a query may attend to nothing much"
     sums_to_one: ClassVar[bool] = False
 
-    def weights(self, A: Any, xp: Any) -> Any:
-        powers, top = exponentials(A, xp, least_shift=0.0)
-        return powers / (xp.sum(powers, axis=-1, keepdims=True) + xp.exp(-top))
+    def row_state(self, A: Any, xp: Any) -> tuple[Any, ...]:
+        top = largest(A, xp, at_least=0.0)
+        return top, xp.sum(xp.exp(A - top), axis=-1, keepdims=True) + xp.exp(-top)
+
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
+        top, total = row
+        return xp.exp(A - top) / total
+
+    def beside(self) -> tuple[float, ...]:
+        return (0.0,)
 
     def script(self, d: Dialect) -> str:
         return (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attn_gui.model.dialects import Dialect
-from attn_gui.model.normalisers.normaliser import Normaliser
+from attn_gui.model.normalisers.normaliser import Normaliser, largest
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,9 @@ class Sparsemax(Normaliser):
     formula: ClassVar[str] = "max(Aᵢⱼ − τᵢ, 0)"
     about: ClassVar[str] = "Each row sums to 1, and small weights are exactly 0"
 
-    def weights(self, A: Any, xp: Any) -> Any:
-        top = xp.max(A, axis=-1, keepdims=True)
-        # a score more than 1 below the largest has no weight: what is masked need not be -inf any longer
-        z = xp.where(A - top <= -2, xp.full_like(A, -2.0), A - top)
+    def row_state(self, A: Any, xp: Any) -> tuple[Any, ...]:
+        top = largest(A, xp)
+        z = _below(A, top, xp)
         falling = xp.sort(z, axis=-1, descending=True)
         sums = xp.cumulative_sum(falling, axis=-1)
         count = xp.arange(1, A.shape[-1] + 1, dtype=A.dtype, device=A.device)
@@ -32,8 +31,13 @@ class Sparsemax(Normaliser):
         above = xp.where(z <= tau, xp.zeros_like(z), z - tau)
         # many weights together would show how tau was rounded: what is wrong with their sum is shared out among them
         count = xp.sum(xp.astype(above > 0, A.dtype), axis=-1, keepdims=True)
-        shared = above + (1 - xp.sum(above, axis=-1, keepdims=True)) / count
-        return xp.where((above <= 0) | (shared < 0), xp.zeros_like(z), shared)
+        return top, tau, (1 - xp.sum(above, axis=-1, keepdims=True)) / count
+
+    def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
+        top, tau, share = row
+        z = _below(A, top, xp)
+        weights = z - tau + share
+        return xp.where((z <= tau) | (weights < 0), xp.zeros_like(z), weights)
 
     def script(self, d: Dialect) -> str:
         return (
@@ -47,3 +51,8 @@ class Sparsemax(Normaliser):
             f"    tau = ({d.picked('sums', 'support - 1')} - 1) / {d.cast('support', 'A.dtype')}\n"
             "    return (z - tau).clip(min=0)"
         )
+
+
+def _below(A: Any, top: Any, xp: Any) -> Any:
+    """How far scores lie below the largest, -2 at most: more than 1 below it there is no weight."""
+    return xp.where(A - top <= -2, xp.full_like(A, -2.0), A - top)

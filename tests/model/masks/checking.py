@@ -95,6 +95,9 @@ def _check_range(rule: MaskRule, at: Setting, expected: Array) -> None:
             outside = np.ones(at.n_k, bool)
             outside[start:stop] = False
             assert not expected[:, first : last + 1, outside].any()
+            start, stop = rule.open_range(first, last, at.columns(rule))
+            assert 0 <= start <= stop <= at.n_k
+            assert expected[:, first : last + 1, start:stop].all()
 
 
 def _check_expression(rule: MaskRule, at: Setting, expected: Array) -> None:

@@ -1,0 +1,203 @@
+"""StreamedMatrix: an n_q x n_k stage that never exists whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.pooling import edges, pool
+from attn_gui.compute.stream.head import StreamedHead
+from attn_gui.compute.stream.lanes import Lanes
+from attn_gui.compute.stream.overview import Overview
+from attn_gui.compute.stream.scores import Scores
+from attn_gui.compute.stream.strips import Strips
+from attn_gui.compute.stream.sweep import Sweep
+from attn_gui.compute.stream.weighing import weigh
+from attn_gui.model.trace import Head, Pooling
+
+Array = NDArray[Any]
+# computed in one go while a matrix is brought down
+CELLS = 1 << 22
+# rows looked at for the ends of a stage that the pass does not see
+SAMPLED_ROWS = 256
+
+
+class StreamedMatrix:
+    """``stage`` of ``head``, computed window by window on the grid of tiles; ``sweep`` knows of it as a whole."""
+
+    def __init__(
+        self,
+        scores: Scores,
+        strips: Strips,
+        lanes: Lanes,
+        heads: Sequence[StreamedHead],
+        sweep: Sweep,
+        stage: str,
+        head: Head,
+    ) -> None:
+        self._scores, self._strips, self._lanes = scores, strips, lanes
+        self.sweep, self._stage, self._head = sweep, stage, head
+        self._heads = heads if head == "mean" else [heads[head]]
+        self._numbers = range(len(heads)) if head == "mean" else [head]
+        self._extent: tuple[float, float] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._scores.experiment.n_q, self._scores.experiment.n_k
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        n_q = self.shape[0]
+        dtype = torch.float32 if self._scores.dtype is torch.bfloat16 else self._scores.dtype
+        out = torch.empty(rows.stop - rows.start, columns.stop - columns.start, dtype=dtype)
+        if self._stage == "N":
+            for head in self._heads:
+                head.need(rows)
+        tiles = self._scores.grid.around(rows, n_q)
+        self._lanes.run([partial(self._fill, out, rows, columns, tile) for tile in tiles])
+        return to_numpy(out)
+
+    def allowed(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
+        if self._scores.mask.everything:
+            return np.broadcast_to(np.True_, (rows.stop - rows.start, columns.stop - columns.start))
+        with torch.inference_mode():
+            return self._scores.mask.of_head(self._head, rows, columns).cpu().numpy()
+
+    def pooled(
+        self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        starts = edges(rows.stop - rows.start, out[0]) + rows.start
+        stops = np.append(starts[1:], rows.stop)
+        some = max(1, CELLS // (columns.stop - columns.start))
+        values, allowed = [], []
+        first = 0
+        while first < out[0]:
+            last = max(first + 1, int(np.searchsorted(stops, starts[first] + some, side="right")))
+            part = slice(int(starts[first]), int(stops[last - 1]))
+            brought = self._brought_down(part, columns, (last - first, out[1]), how, some)
+            values.append(brought[0])
+            allowed.append(brought[1])
+            first = last
+        return np.concatenate(values), np.concatenate(allowed)
+
+    def extent(self, first_key: int = 0) -> tuple[float, float]:
+        if self._stage == "N":
+            return 0.0, self.sweep.highest(first_key)
+        scale, plain = self._scores.experiment.scale, self._scores.experiment.scoring
+        if self._stage in ("A", "A_masked"):
+            return _known(*self.sweep.ends())
+        if self._stage != "bias" and scale > 0 and plain.softcap is None and not plain.biases:
+            by = scale if self._stage == "raw" else 1.0
+            low, high = _known(*self.sweep.ends())
+            return low / by, high / by
+        if self._extent is None:
+            self._extent = self._sampled_extent()
+        return self._extent
+
+    def row_tops(self, rows: slice) -> Array:
+        if self._stage == "N":
+            self.sweep.need(rows)
+            return self.sweep.tops(rows, 0)
+        tops = np.empty(rows.stop - rows.start)
+        keys = slice(0, self.shape[1])
+        step = max(1, CELLS // self.shape[1])
+        for start in range(rows.start, rows.stop, step):
+            some = slice(start, min(start + step, rows.stop))
+            values = self.block(some, keys)
+            usable = self.allowed(some, keys) & np.isfinite(values)
+            tops[some.start - rows.start : some.stop - rows.start] = values.max(axis=1, where=usable, initial=-np.inf)
+        return tops
+
+    def overview(self, how: Pooling) -> tuple[Overview, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """The overview, its values, where any cell is allowed, and which rows of blocks are exact; None where none is.
+
+        Rows of blocks that are not are those of sampled queries.
+        """
+        exact = self.sweep.overview
+        whole = exact.rows == np.minimum(exact.factors[0], self.shape[0] - np.arange(exact.shape[0]) * exact.factors[0])
+        values = self._of(exact, how)
+        if values is None:
+            return None
+        allowed, sample = exact.allowed, self.sweep.sample
+        if not whole.all():
+            if sample is None:
+                return None
+            sampled = self._of(sample, how)
+            assert sampled is not None
+            values = np.where(whole[:, None], values, sampled)
+            allowed = np.where(whole[:, None], allowed, sample.allowed)
+        return exact, values, allowed, whole
+
+    def _of(self, overview: Overview, how: Pooling) -> Array | None:
+        if self._stage == "N" and how != "min":
+            return overview.largest if how == "max" else overview.means()
+        return overview.scores if self._stage in ("A", "A_masked") and how == "max" else None
+
+    def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice) -> None:
+        """Put into ``out``, the window, the rows of one row of tiles."""
+        n_k = self.shape[1]
+        some = slice(max(rows.start, tile.start), min(rows.stop, tile.stop))
+        place = out[some.start - rows.start : some.stop - rows.start]
+        keys = self._scores.grid.keys_around(columns, n_k)
+        for start in range(keys.start, keys.stop, self._scores.grid.segment):
+            part = slice(start, min(start + self._scores.grid.segment, keys.stop))
+            wanted = slice(max(part.start, columns.start), min(part.stop, columns.stop))
+            values = self._values(tile, some, part, wanted)
+            place[:, wanted.start - columns.start : wanted.stop - columns.start] = values
+
+    def _values(self, tile: slice, rows: slice, part: slice, keys: slice) -> torch.Tensor:
+        """Cells of the stage: ``rows`` of ``tile``, ``keys`` of ``part``, which are whole tiles; [rows, keys]."""
+        scores = self._scores
+        few = rows != tile
+        stage = "A" if self._stage in ("A_masked", "N") else self._stage
+        total: torch.Tensor | None = None
+        for number, head in zip(self._numbers, self._heads, strict=True):
+            S = self._strips.block(stage, number, tile, part, few)
+            here = slice(keys.start - part.start, keys.stop - part.start)
+            values = S[here, rows.start - tile.start : rows.stop - tile.start].t()
+            if self._stage == "N":
+                if not scores.mask.everything:
+                    values = torch.where(scores.allowed(number, rows, keys).t(), values, -torch.inf)
+                values = weigh(scores, values, *head.row(rows))
+            if len(self._heads) == 1:
+                total = values
+            else:
+                values = values.to(scores.working)
+                total = values if total is None else total + values
+        assert total is not None
+        if len(self._heads) > 1:
+            total = (total / len(self._heads)).to(scores.dtype)
+        if self._stage == "A_masked" and not scores.mask.everything:
+            total = torch.where(scores.mask.of_head(self._head, rows, keys), total, -torch.inf)
+        return total
+
+    def _brought_down(
+        self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling, some: int
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """:meth:`pooled` of few rows; of one row of blocks, in parts of ``some`` rows."""
+        if out[0] > 1 or rows.stop - rows.start <= some:
+            return pool(self.block(rows, columns), self.allowed(rows, columns), out, how)
+        parts = [slice(start, min(start + some, rows.stop)) for start in range(rows.start, rows.stop, some)]
+        found = [pool(self.block(part, columns), self.allowed(part, columns), (1, out[1]), how) for part in parts]
+        values, allowed = (np.concatenate([pair[k] for pair in found]) for k in (0, 1))
+        if how != "mean":
+            return pool(values, allowed, (1, out[1]), how)
+        heights = np.array([part.stop - part.start for part in parts])
+        mean = np.average(values, axis=0, weights=heights)[np.newaxis].astype(values.dtype)
+        return mean, np.asarray(allowed.any(axis=0, keepdims=True))
+
+    def _sampled_extent(self) -> tuple[float, float]:
+        n_q, n_k = self.shape
+        tops = [self.block(slice(i, i + 1), slice(0, n_k)) for i in range(0, n_q, max(1, n_q // SAMPLED_ROWS))]
+        values = np.concatenate(tops)
+        finite = values[np.isfinite(values)]
+        return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+
+
+def _known(low: float, high: float) -> tuple[float, float]:
+    return (low, high) if low <= high else (0.0, 0.0)

@@ -1,0 +1,94 @@
+"""Overview: a matrix of one head brought down to about so many cells a side, put together block by block of rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.compute.pooling import pool
+from attn_gui.model.trace import Pooling
+
+Array = NDArray[Any]
+
+
+def factor_for(length: int, side: int) -> int:
+    """The smallest power of two that brings ``length`` down to ``side`` at most."""
+    return 1 << max(0, (-(-length // side) - 1).bit_length())
+
+
+def pool_by(
+    values: Array, allowed: NDArray[np.bool_] | None, factors: tuple[int, int], how: Pooling
+) -> tuple[Array, NDArray[np.bool_]]:
+    """As :func:`attn_gui.compute.pooling.pool`, in blocks of ``factors`` cells; what is left at an end is one too."""
+    parts = [
+        [
+            pool(values[r, c], None if allowed is None else allowed[r, c], (height, width), how)
+            for c, width in _spans(values.shape[1], factors[1])
+        ]
+        for r, height in _spans(values.shape[0], factors[0])
+    ]
+    if len(parts) == 1 and len(parts[0]) == 1:
+        return parts[0][0]
+    pooled = np.block([[part[0] for part in row] for row in parts])
+    return pooled, np.block([[part[1] for part in row] for row in parts])
+
+
+def _spans(length: int, factor: int) -> list[tuple[slice, int]]:
+    """The whole blocks along an axis, and the rest as one more; each with the number of its blocks."""
+    whole = length // factor
+    spans = [(slice(0, whole * factor), whole)] if whole else []
+    return spans if whole * factor == length else [*spans, (slice(whole * factor, length), 1)]
+
+
+class Blocks(NamedTuple):
+    """Some rows of blocks of an overview, [rows, blocks] each.
+
+    scores: the largest allowed score, 0 where there is none; allowed: whether there is one; sums, largest: of the
+    weights.
+    """
+
+    scores: Array
+    allowed: NDArray[np.bool_]
+    sums: Array
+    largest: Array
+
+
+class Overview:
+    """Blocks of ``factors`` (queries, keys) cells: the largest score, the sum and the largest of the weights.
+
+    rows: how many queries of each row of blocks are in it.
+    """
+
+    def __init__(self, shape: tuple[int, int], factors: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.factors = factors
+        self.shape = -(-shape[0] // factors[0]), -(-shape[1] // factors[1])
+        self.scores = np.zeros(self.shape, dtype)
+        self.allowed = np.zeros(self.shape, bool)
+        self.largest = np.zeros(self.shape, dtype)
+        self.sums = np.zeros(self.shape, dtype)
+        self.rows = np.zeros(self.shape[0], np.intp)
+        self._widths = np.minimum(factors[1], shape[1] - np.arange(self.shape[1]) * factors[1])
+
+    def add(self, first: int, count: int, new: Blocks) -> None:
+        """Put in ``count`` queries from ``first`` on; those of one row of blocks may come in several calls."""
+        f = self.factors[0]
+        top = first // f
+        rows = slice(top, top + len(new.scores))
+        if self.rows[top]:  # only blocks higher than a row of tiles come in parts
+            new = self._with_those_before(top, new)
+        self.scores[rows], self.allowed[rows], self.sums[rows], self.largest[rows] = new
+        self.rows[rows] += np.bincount((first + np.arange(count)) // f - top)
+
+    def _with_those_before(self, top: int, new: Blocks) -> Blocks:
+        allowed = np.stack([self.allowed[top], new.allowed[0]])
+        out = (1, self.shape[1])
+        scores, some = pool(np.stack([self.scores[top], new.scores[0]]), allowed, out, "max")
+        largest, _ = pool(np.stack([self.largest[top], new.largest[0]]), allowed, out, "max")
+        return Blocks(scores, some, self.sums[top] + new.sums, largest)
+
+    def means(self) -> Array:
+        """The mean of the weights of each block, masked cells counted as 0, so far as its queries are in."""
+        cells = np.outer(np.maximum(self.rows, 1), self._widths)
+        return (self.sums / cells).astype(self.sums.dtype)

@@ -1,0 +1,42 @@
+"""Strips: blocks of scores that were computed for few of their rows, kept for those that are read next."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+import torch
+
+from attn_gui.compute.stream.scores import Scores
+
+# a row of tiles of 131,072 keys and some
+LIMIT = 96 << 20
+
+_Key = tuple[str, int, int, int, int]
+
+
+class Strips:
+    """Blocks by stage, head, row of tiles and keys, the latest LIMIT bytes of them."""
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        self._kept: OrderedDict[_Key, torch.Tensor] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def block(self, stage: str, head: int, tiles: slice, keys: slice, few: bool) -> torch.Tensor:
+        """As :meth:`Scores.block`, not to be changed; ``few``: only some of its rows are wanted now."""
+        key = (stage, head, tiles.start, keys.start, keys.stop)
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found
+        made = self._scores.block(head, tiles, keys, stage)
+        if few:
+            with self._lock:
+                self._kept[key] = made
+                self._bytes += made.nbytes
+                while self._bytes > LIMIT:
+                    self._bytes -= self._kept.popitem(last=False)[1].nbytes
+        return made

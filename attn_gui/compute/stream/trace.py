@@ -1,0 +1,133 @@
+"""StreamedTrace: a trace whose scores and weights never exist whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attn_gui.compute import attention
+from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.stream.head import StreamedHead, StreamedMean
+from attn_gui.compute.stream.lanes import Lanes
+from attn_gui.compute.stream.matrix import StreamedMatrix
+from attn_gui.compute.stream.overview import factor_for
+from attn_gui.compute.stream.scores import Scores
+from attn_gui.compute.stream.stepping import Steps
+from attn_gui.compute.stream.strips import Strips
+from attn_gui.compute.stream.sweep import Sweep
+from attn_gui.model.errors import TooLarge
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head
+
+# cells of an overview along an axis, and those of all heads' overviews together
+SIDE, MOST_CELLS = 1024, 1 << 23
+# a whole stage of queries and keys is handed out as one array up to here
+WHOLE_CELLS = 1 << 26
+
+
+class StreamedTrace:
+    """Computed as far as it is asked for; :meth:`passes` computes all of it."""
+
+    def __init__(self, experiment: Experiment, device: str) -> None:
+        e = self.experiment = experiment
+        self.device = device
+        with torch.inference_mode():
+            self._scores = Scores(e, device)
+        self._lanes = Lanes(self._scores.device)
+        self._strips = Strips(self._scores)
+        side = SIDE
+        while e.heads * side * side > MOST_CELLS and side > 64:
+            side //= 2
+        factors = factor_for(e.n_q, side), factor_for(e.n_k, side)
+        self._heads = [StreamedHead(self._scores, head, self._lanes, factors) for head in range(e.heads)]
+        self._mean = StreamedMean(self._scores, self._heads, self._lanes, factors)
+        self._matrices: dict[tuple[str, Head], StreamedMatrix] = {}
+        self._output: torch.Tensor | None = None
+
+    def part(self, head: Head | None = None) -> float:
+        if head is None:
+            return sum(each.part for each in self._heads) / len(self._heads)
+        return self._sweep(head).part
+
+    def passes(self, first: Head = 0) -> Steps:
+        """All that is missing, in short steps; what belongs to the head ``first`` comes first."""
+        yield from self._sweep(first).sample_steps()
+        ordered = sorted(range(len(self._heads)), key=lambda head: head != first)
+        # the mean over heads goes through all of them by itself
+        sweeps: list[Sweep] = ([self._mean] if first == "mean" else []) + [self._heads[head] for head in ordered]
+        for done, sweep in enumerate(sweeps):
+            for part in sweep.steps():
+                yield (done + part) / len(sweeps)
+
+    def row_sums(self, head: Head) -> NDArray[np.float64]:
+        sums = [each.sums for each in self._completed(head)]
+        return sums[0] if len(sums) == 1 else np.mean(sums, axis=0)
+
+    def empty_rows(self, head: Head) -> NDArray[np.bool_]:
+        empty = np.stack([each.empty.cpu().numpy() for each in self._completed(head)])
+        return np.asarray(empty.all(axis=0))
+
+    def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
+        self._check(name)
+        stage, e = STAGES[name], self.experiment
+        if not stage.per_head:
+            return to_numpy(self._whole(name))
+        heads = range(e.heads) if head is None else [range(e.heads)[head]]
+        if stage.square:
+            if len(heads) * e.n_q * e.n_k > WHOLE_CELLS:
+                need = len(heads) * e.n_q * e.n_k * e.precision.bytes
+                limit = WHOLE_CELLS * e.precision.bytes
+                raise TooLarge(f"{name} of {len(heads)} x {e.n_q} x {e.n_k} cells as one array", need, limit)
+            parts = [self.matrix(name, h).block(slice(0, e.n_q), slice(0, e.n_k)) for h in heads]
+        elif name == "head_output":
+            parts = [to_numpy(self._completed(h)[0].output) for h in heads]
+        else:
+            parts = [to_numpy(self._scores.inputs.of_head(name, h)) for h in heads]
+        return np.stack(parts) if head is None else parts[0]
+
+    def matrix(self, name: str, head: Head) -> StreamedMatrix:
+        if name not in STAGES or not STAGES[name].square:
+            names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
+            raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
+        self._check(name)
+        if head != "mean":
+            head = range(self.experiment.heads)[head]
+        key = (name, head)
+        if key not in self._matrices:
+            self._matrices[key] = StreamedMatrix(
+                self._scores, self._strips, self._lanes, self._heads, self._sweep(head), name, head
+            )
+        return self._matrices[key]
+
+    def _sweep(self, head: Head) -> Sweep:
+        return self._mean if head == "mean" else self._heads[head]
+
+    def _completed(self, head: Head) -> list[StreamedHead]:
+        heads = self._heads if head == "mean" else [self._heads[head]]
+        for each in heads:
+            each.need(slice(0, self.experiment.n_q))
+        return heads
+
+    def _whole(self, name: str) -> torch.Tensor:
+        """A stage that there is once for all heads, [n, size]."""
+        if name not in ("concat", "output"):
+            with torch.inference_mode():
+                return self._scores.inputs.inputs(name)
+        joined = attention.concat(torch.stack([self._completed(h)[0].output for h in range(self.experiment.heads)]))
+        if name == "concat":
+            return joined
+        if self._output is None:
+            inputs = self._scores.inputs
+            with torch.inference_mode():
+                W_O, b_O = inputs.weight("W_O"), inputs.weight("b_O")
+                self._output = attention.output(joined, W_O, b_O, self._scores.working)
+        return self._output
+
+    def _check(self, name: str) -> None:
+        if name not in (names := stages_of(self.experiment)):
+            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")

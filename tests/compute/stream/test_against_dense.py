@@ -1,0 +1,87 @@
+"""The streamed trace against the reference and against the dense one, on tiny tiles, so that every edge is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attn_gui.compute.stream.grid import Grid
+from attn_gui.compute.stream.overview import pool_by
+from attn_gui.compute.stream.trace import StreamedTrace
+from attn_gui.compute.trace import trace
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
+from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head
+from tests.reference import reference
+from tests.strategies import experiments
+
+GRIDS = st.sampled_from([Grid(1, 1, 1), Grid(2, 1, 4), Grid(4, 2, 2), Grid(2, 4, 8), Grid(128, 256, 1024)])
+SIDES = st.sampled_from([1, 2, 3, 1024])
+
+
+@contextmanager
+def small(grid: Grid, side: int, cells: int = 5) -> Iterator[None]:
+    """Tiles of ``grid``, overviews of ``side`` cells, and few rows at a time."""
+    with (
+        patch("attn_gui.compute.stream.scores.grid_for", lambda device: grid),
+        patch("attn_gui.compute.stream.trace.SIDE", side),
+        patch("attn_gui.compute.stream.whole_rows.CELLS", cells),
+        patch("attn_gui.compute.stream.matrix.CELLS", cells),
+        np.errstate(all="raise", under="ignore"),
+    ):
+        yield
+
+
+def close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> bool:
+    assert found.shape == expected.shape
+    finite = np.isfinite(expected)
+    return np.array_equal(found[~finite], expected[~finite], equal_nan=True) and bool(
+        np.all(np.abs(found[finite].astype(np.float64) - expected[finite]) <= tolerance)
+    )
+
+
+@pytest.mark.parametrize("precision", Precision)
+@given(data=st.data(), grid=GRIDS, side=SIDES)
+@settings(max_examples=60)
+def test_every_stage_is_what_the_formula_gives(
+    precision: Precision, data: st.DataObject, grid: Grid, side: int
+) -> None:
+    e = data.draw(experiments(precision))
+    right = reference(e)
+    with small(grid, side):
+        t = StreamedTrace(e, "cpu")
+        for name in stages_of(e):
+            assert close(t.stage(name), right.stages[name], right.tolerance(e, name)), name
+        for head in range(e.heads):
+            assert np.array_equal(t.empty_rows(head), ~right.allowed[head].any(axis=1))
+
+
+@given(experiments(), GRIDS, SIDES)
+@settings(max_examples=100)
+def test_the_overview_is_the_whole_brought_down(e: Experiment, grid: Grid, side: int) -> None:
+    with small(grid, side):
+        t = StreamedTrace(e, "cpu")
+        heads: list[Head] = [*range(e.heads), "mean"]
+        for head in heads:
+            for _ in t.passes(head):
+                pass
+            assert t.part(head) == 1.0
+            every = slice(0, e.n_q), slice(0, e.n_k)
+            for name, how in (("A_masked", "max"), ("N", "max"), ("N", "mean")):
+                matrix = t.matrix(name, head)
+                overview, values, allowed, exact = matrix.overview(how)
+                assert exact.all()
+                expected, some = pool_by(matrix.block(*every), matrix.allowed(*every), overview.factors, how)
+                assert np.array_equal(allowed, some)
+                if name == "A_masked":
+                    assert np.array_equal(values, expected)
+                else:
+                    assert close(values, expected, 4 * max(e.precision.eps, 2.0**-23))
