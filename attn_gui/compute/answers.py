@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from attn_gui.compute.picked import read_sum
-from attn_gui.compute.picture import picture
+from attn_gui.compute.picture import picture, refined
 from attn_gui.compute.reading import read_cell, read_row, read_row_sums
 from attn_gui.compute.statistics import head_statistics
 from attn_gui.compute.threads import threads_for
-from attn_gui.model.answers import Answer, StageValues
+from attn_gui.model.answers import Answer, NotYet, StageValues
 from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk, SumAsk
+from attn_gui.model.picture import Picture
 from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
+
+FROM_OUTPUTS = ("head_output", "concat", "output")
 
 
 def answer(trace: Trace, ask: Ask) -> Generator[float, None, Answer]:
@@ -20,14 +24,32 @@ def answer(trace: Trace, ask: Ask) -> Generator[float, None, Answer]:
 
     In short steps where it takes long: yields the part done, 0 to 1.
     """
+    e = trace.experiment
+    if _waits(trace, ask):
+        return NotYet()
     if isinstance(ask, StatisticsAsk):
         return (yield from head_statistics(trace))
-    e = trace.experiment
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
     if isinstance(ask, PictureAsk | StageAsk | SumAsk) and ask.stage not in stages_of(e):
         return None
+    if isinstance(ask, PictureAsk) and STAGES[ask.stage].square:
+        yield from trace.matrix(ask.stage, head).begun(ask.pooling)
     with threads_for(e):
         return _answer(trace, ask, head)
+
+
+def refine(trace: Trace, ask: PictureAsk) -> Generator[float | Picture, None, Picture]:
+    """Better pictures for ``ask`` than there were at once, in short steps; the last is as good as can be had now."""
+    return (yield from refined(trace, ask.request(trace.experiment)))
+
+
+def _waits(trace: Trace, ask: Ask) -> bool:
+    """Whether the answer takes rows that are not there yet."""
+    if isinstance(ask, StatisticsAsk):
+        return trace.part() < 1
+    if isinstance(ask, RowSumsAsk):
+        return (trace.part() if ask.head == "mean" else trace.part(min(ask.head, trace.experiment.heads - 1))) < 1
+    return isinstance(ask, StageAsk) and ask.stage in FROM_OUTPUTS and trace.part() < 1
 
 
 _Quick = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.compute.pooling import pool
-from attn_gui.model.trace import Pooling
+from attn_gui.compute.pooling import drawn_whole, pool
+from attn_gui.model.trace import Drawn, Pooling
 
 
 class ArrayMatrix:
@@ -32,6 +33,20 @@ class ArrayMatrix:
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         return pool(self.block(rows, columns), self.allowed(rows, columns), out, how)
 
-    def extent(self) -> tuple[float, float]:
-        finite = self._values[np.isfinite(self._values)]
+    def row_tops(self, rows: slice) -> NDArray[Any]:
+        values = self._values[rows]
+        return np.where(np.isfinite(values), values, -np.inf).max(axis=1, initial=-np.inf)
+
+    def begun(self, how: Pooling) -> Generator[float, None, None]:
+        yield from ()
+
+    def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
+        return drawn_whole(self, rows, columns, out, how)
+
+    def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:
+        yield from ()
+
+    def extent(self, first_key: int = 0) -> tuple[float, float]:
+        values = self._values[:, first_key:]
+        finite = values[np.isfinite(values)]
         return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)

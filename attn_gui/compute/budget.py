@@ -12,6 +12,8 @@ from attn_gui.model.experiment import Experiment
 
 # what else is running may need the rest
 SHARE = 0.5
+# a second or so of computing: what is larger is shown sooner block by block
+MOST = 1 << 29
 # bytes that there always are, so that a small experiment need not ask the system
 TRIFLE = 1 << 22
 
@@ -37,8 +39,27 @@ def needed(experiment: Experiment) -> int:
     return cells * e.precision.bytes + given
 
 
+def holds(experiment: Experiment, device: torch.device, memory: int | None = None) -> bool:
+    """Whether A and N are to be held whole: in ``memory`` bytes, or else a quarter of what is free up to MOST.
+
+    Raises TooLarge, with both figures, where not even the rest would fit.
+    """
+    need = needed(experiment)
+    if need <= TRIFLE:
+        return True
+    have = available(device)
+    if need <= (min(have // 2, MOST) if memory is None else memory):
+        return True
+    cells = 2 * experiment.heads * experiment.n_q * experiment.n_k
+    rest = need - cells * experiment.precision.bytes
+    if rest > have:
+        e = experiment
+        raise TooLarge(f"Holding Q, K and V of {e.heads} heads and {e.n_q} x {e.n_k} tokens", rest, have)
+    return False
+
+
 def check(experiment: Experiment, device: torch.device) -> None:
-    """Raise TooLarge, with both figures, where the stages would not fit."""
+    """Raise TooLarge, with both figures, where the stages would not fit whole."""
     need = needed(experiment)
     if need > TRIFLE and need > (have := available(device)):
         e = experiment

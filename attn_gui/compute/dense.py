@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from attn_gui.compute import attention, budget
+from attn_gui.compute import attention
 from attn_gui.compute.biasing import Biasing
 from attn_gui.compute.indices import Indices
 from attn_gui.compute.masking import Mask
@@ -20,16 +20,12 @@ BLOCK_CELLS = 1 << 21
 
 
 class DenseStages:
-    """Q, K, V, A (before the mask), N and the outputs, which exist whole; the others are derived from them.
-
-    Raises TooLarge where they would not fit in memory.
-    """
+    """Q, K, V, A (before the mask), N and the outputs, which exist whole; the others are derived from them."""
 
     def __init__(self, experiment: Experiment, device: str) -> None:
         e = self.experiment = experiment
         self._device = torch.device(device)
         self._keys = slice(0, e.n_k)
-        budget.check(e, self._device)
         self._dtype = stored(e.precision)
         self._working = summed(e.precision)
         self._indices = Indices(e, self._device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.masking import KEPT_CELLS
 from attn_gui.compute.numbers import to_numpy
-from attn_gui.compute.pooling import pool
-from attn_gui.model.trace import Pooling
+from attn_gui.compute.pooling import drawn_whole, pool
+from attn_gui.model.trace import Drawn, Pooling
 
 # looked at in one go, so that a scan of a large matrix needs little memory of its own
 SCAN_CELLS = KEPT_CELLS
@@ -37,7 +37,7 @@ class DenseMatrix:
         self._read = read
         self._allowed = allowed
         self._masked_value = masked_value
-        self._extent: tuple[float, float] | None = None
+        self._extents: dict[int, tuple[float, float]] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,16 +60,31 @@ class DenseMatrix:
         allowed = None if self._allowed is None else self.allowed(rows, columns)
         return pool(to_numpy(self._read(rows)[:, columns]), allowed, out, how)
 
-    def extent(self) -> tuple[float, float]:
-        if self._extent is None:
+    def extent(self, first_key: int = 0) -> tuple[float, float]:
+        if first_key not in self._extents:
             low, high = np.inf, -np.inf
-            everything = slice(0, self.shape[1])
+            keys = slice(first_key, self.shape[1])
             for rows in row_blocks(self.shape):
-                allowed = None if self._allowed is None else self._allowed(rows, everything)
-                least, most = _extent(self._read(rows), allowed)
+                allowed = None if self._allowed is None else self._allowed(rows, keys)
+                least, most = _extent(self._read(rows)[:, keys], allowed)
                 low, high = min(low, least), max(high, most)
-            self._extent = (low, high) if low <= high else (0.0, 0.0)
-        return self._extent
+            self._extents[first_key] = (low, high) if low <= high else (0.0, 0.0)
+        return self._extents[first_key]
+
+    def row_tops(self, rows: slice) -> NDArray[Any]:
+        columns = slice(0, self.shape[1])
+        values = self.block(rows, columns)
+        usable = self.allowed(rows, columns) & np.isfinite(values)
+        return np.where(usable, values, -np.inf).max(axis=1)
+
+    def begun(self, how: Pooling) -> Generator[float, None, None]:
+        yield from ()
+
+    def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
+        return drawn_whole(self, rows, columns, out, how)
+
+    def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:
+        yield from ()
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
@@ -81,6 +96,8 @@ def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
 
 def _extent(values: torch.Tensor, allowed: torch.Tensor | None) -> tuple[float, float]:
     """The smallest and the largest finite allowed value; (inf, -inf) where there is none."""
+    if not values.numel():
+        return math.inf, -math.inf
     if allowed is None:
         least, most = (float(v) for v in torch.aminmax(values))
     else:

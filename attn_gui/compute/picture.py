@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,34 +15,47 @@ from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.compute.pooling import edges
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
 from attn_gui.model.stages import STAGES
-from attn_gui.model.trace import Matrix, Trace
+from attn_gui.model.trace import Drawn, Matrix, Trace
 
 Array = NDArray[Any]
+# seconds between pictures that get better and better
+PICTURE_S = 0.15
 
 
 def picture(trace: Trace, request: PictureRequest) -> Picture:
-    """The picture that ``request`` asks for.
+    """The picture that ``request`` asks for, as it can be had at once.
 
     The colour scale's ends are those of the whole matrix, whatever the window, so that a colour keeps its meaning
     while one moves about.
     """
     matrix = _matrix(trace, request)
-    rows, columns = slice(*request.rows), slice(*request.columns)
-    height, width = rows.stop - rows.start, columns.stop - columns.start
-    out = (max(1, min(height, request.size[0])), max(1, min(width, request.size[1])))
-    exact = out == (height, width)
-    if exact:
-        values, allowed = matrix.block(rows, columns), matrix.allowed(rows, columns)
-    else:
-        values, allowed = matrix.pooled(rows, columns, out, request.pooling)
+    drawn = matrix.drawn(slice(*request.rows), slice(*request.columns), request.size, request.pooling)
+    values = drawn.values
     low, high = _ends(matrix, request)
     # NaN and infinities are set apart below
     with np.errstate(invalid="ignore", over="ignore"):
-        position = _positions(values, low, high, matrix, request)
+        position = _positions(values, low, high, matrix, request, drawn)
         index = np.clip(position * LAST_COLOUR + 0.5, 0, LAST_COLOUR).astype(np.uint8)
     index[~np.isfinite(values)] = NON_FINITE
-    index[~allowed] = MASKED
-    return Picture(request, index, values, low, high, exact)
+    index[~drawn.allowed] = MASKED
+    shown = replace(request, rows=drawn.rows, columns=drawn.columns)
+    return Picture(shown, index, values, low, high, drawn.exact, drawn.sampled, drawn.finer)
+
+
+def refined(trace: Trace, request: PictureRequest) -> Generator[float | Picture, None, Picture]:
+    """Better and better pictures for ``request``, in short steps; yields no more of them than a person can follow.
+
+    Numbers, which mean nothing, come between them; returns the last.
+    """
+    matrix = _matrix(trace, request)
+    shown = time.monotonic()
+    for more in matrix.refined(slice(*request.rows), slice(*request.columns), request.size, request.pooling):
+        if more and time.monotonic() - shown > PICTURE_S:
+            yield picture(trace, request)
+            shown = time.monotonic()
+        else:
+            yield 0.0
+    return picture(trace, request)
 
 
 def _matrix(trace: Trace, request: PictureRequest) -> Matrix:
@@ -53,7 +69,7 @@ def _ends(matrix: Matrix, request: PictureRequest) -> tuple[float, float]:
         return (0.0, 1.0)
     low, high = matrix.extent()
     if request.mapping == "without first key":
-        low, high = _extent_without_first(matrix)
+        low, high = matrix.extent(first_key=1)
     if request.diverging:
         bound = max(abs(low), abs(high)) or 1.0
         return (-bound, bound)
@@ -62,17 +78,10 @@ def _ends(matrix: Matrix, request: PictureRequest) -> tuple[float, float]:
     return (min(low, 0.0), high if high > min(low, 0.0) else min(low, 0.0) + 1.0)
 
 
-def _extent_without_first(matrix: Matrix) -> tuple[float, float]:
-    rows, columns = slice(0, matrix.shape[0]), slice(1, matrix.shape[1])
-    values = matrix.block(rows, columns)[matrix.allowed(rows, columns)]
-    values = values[np.isfinite(values)]
-    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-
-
-def _positions(values: Array, low: float, high: float, matrix: Matrix, request: PictureRequest) -> Array:
+def _positions(values: Array, low: float, high: float, matrix: Matrix, request: PictureRequest, drawn: Drawn) -> Array:
     """Where each value lies on the colour scale, 0 to 1."""
     if request.mapping == "row maximum":
-        tops = _row_maxima(matrix, slice(*request.rows), len(values))
+        tops = _row_maxima(matrix, drawn)
         return np.where(tops > 0, values / np.where(tops > 0, tops, 1), 0.0)
     if request.mapping == "log" and not request.diverging:
         return (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
@@ -83,10 +92,12 @@ def _positions(values: Array, low: float, high: float, matrix: Matrix, request: 
     return (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)
 
 
-def _row_maxima(matrix: Matrix, rows: slice, parts: int) -> Array:
-    """The largest finite allowed value of each of ``parts`` blocks of rows, over all columns: [parts, 1]."""
-    columns = slice(0, matrix.shape[1])
-    values = matrix.block(rows, columns)
-    usable = matrix.allowed(rows, columns) & np.isfinite(values)
-    tops = np.where(usable, values, -np.inf).max(axis=1)
-    return np.maximum.reduceat(tops, edges(len(tops), parts))[:, np.newaxis]
+def _row_maxima(matrix: Matrix, drawn: Drawn) -> Array:
+    """The largest finite allowed value of each row of ``drawn``, over all columns: [h, 1]."""
+    rows = slice(drawn.rows[0], min(drawn.rows[1], matrix.shape[0]))
+    tops = matrix.row_tops(rows)
+    starts = edges(drawn.rows[1] - drawn.rows[0], len(drawn.values))
+    found = np.maximum.reduceat(tops, starts)
+    usable = drawn.allowed & np.isfinite(drawn.values)
+    # rows that the matrix does not know of yet have at least what is drawn of them
+    return np.maximum(found, drawn.values.max(axis=1, where=usable, initial=-np.inf))[:, np.newaxis]

@@ -82,7 +82,7 @@ def read_row(trace: Trace, head: Head, i: int) -> Row:
     """Query ``i``'s row of N."""
     matrix = trace.matrix("N", head)
     row, keys = slice(i, i + 1), slice(0, trace.experiment.n_k)
-    return Row(head, i, matrix.block(row, keys)[0], matrix.allowed(row, keys)[0], float(trace.row_sums(head)[i]))
+    return Row(head, i, matrix.block(row, keys)[0], matrix.allowed(row, keys)[0], float(trace.row_sums(head, row)[0]))
 
 
 def read_row_sums(trace: Trace, head: Head) -> RowSums:
@@ -90,19 +90,10 @@ def read_row_sums(trace: Trace, head: Head) -> RowSums:
     e = trace.experiment
     sums, judged = trace.row_sums(head), e.scoring.sums_to_one
     if head == "mean" and e.rule.per_head:
-        each = np.stack([_empty_rows(trace, h) for h in range(e.heads)])  # [heads, n_q]
+        each = np.stack([trace.empty_rows(h) for h in range(e.heads)])  # [heads, n_q]
         empty = np.asarray(each.all(axis=0))
         judged = judged and bool((each == empty).all())
     else:
-        empty = _empty_rows(trace, head)
+        empty = trace.empty_rows(head)
     within = np.abs(sums - 1) <= e.precision.eps * (2 + np.log2(e.n_k))
     return RowSums(head, sums, empty, judged, ~within & ~empty & judged)
-
-
-def _empty_rows(trace: Trace, head: Head) -> NDArray[np.bool_]:
-    """Which queries may attend to nothing, [n_q]."""
-    matrix = trace.matrix("N", head)
-    empty = np.zeros(matrix.shape[0], bool)
-    for i in np.flatnonzero(trace.row_sums(head) == 0):
-        empty[i] = not matrix.allowed(slice(i, i + 1), slice(0, matrix.shape[1])).any()
-    return empty

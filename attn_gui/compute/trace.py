@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,33 +10,45 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from attn_gui.compute import budget
 from attn_gui.compute.dense import DenseStages
 from attn_gui.compute.matrix import DenseMatrix
 from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
-from attn_gui.model.trace import Head, Trace
+from attn_gui.model.trace import ALL, Head, Trace
 
 
-def trace(experiment: Experiment, device: str = "cpu") -> Trace:
+def trace(experiment: Experiment, device: str = "cpu", memory: int | None = None) -> Trace:
     """Compute ``experiment`` on ``device`` (``cpu``, ``cuda:0``, ``mps``).
 
-    Raises TooLarge where the stages would not fit in memory, and torch's OutOfMemoryError where the device says so
-    later; nothing is kept in either case.
+    A and N are held whole where they fit in ``memory`` bytes (None: a quarter of what is free, and at most
+    :data:`~attn_gui.compute.budget.MOST`); otherwise they are computed block by block as they are asked for. Raises
+    TooLarge where not even the rest would fit, and torch's OutOfMemoryError where the device says so later; nothing is
+    kept in either case.
     """
-    steps = trace_steps(experiment, device)
+    steps = trace_steps(experiment, device, memory)
     while True:
         try:
             next(steps)
         except StopIteration as finished:
-            result: DenseTrace = finished.value
+            result: Trace = finished.value
             return result
 
 
-def trace_steps(experiment: Experiment, device: str = "cpu") -> Generator[float, None, DenseTrace]:
-    """As :func:`trace`, in short steps: yields the part done, 0 to 1, and returns the trace."""
+def trace_steps(
+    experiment: Experiment, device: str = "cpu", memory: int | None = None
+) -> Generator[float, None, Trace]:
+    """As :func:`trace`, in short steps: yields the part done, 0 to 1, and returns the trace.
+
+    What is computed block by block is only begun: :meth:`Trace.passes` does the rest.
+    """
+    if not budget.holds(experiment, torch.device(device), memory):
+        yield 0.0
+        return StreamedTrace(experiment, device)
     # entered anew around each step: between steps the worker serves other jobs on the same thread
     with torch.inference_mode(), threads_for(experiment):
         stages = DenseStages(experiment, device)
@@ -61,9 +73,22 @@ class DenseTrace:
         self._row_sums: NDArray[np.float64] = stages.row_sums  # [heads, n_q]
         self._row_sums.flags.writeable = False
 
-    def row_sums(self, head: Head) -> NDArray[np.float64]:
+    def part(self, head: Head | None = None) -> float:
+        return 1.0
+
+    def passes(self, first: Sequence[Head] = ()) -> Generator[float, None, None]:
+        yield from ()
+
+    def empty_rows(self, head: Head) -> NDArray[np.bool_]:
+        empty = np.zeros(self.experiment.n_q, bool)
+        matrix = self.matrix("N", head)
+        for i in np.flatnonzero(self.row_sums(head) == 0):
+            empty[i] = not matrix.allowed(slice(i, i + 1), slice(0, matrix.shape[1])).any()
+        return empty
+
+    def row_sums(self, head: Head, rows: slice = ALL) -> NDArray[np.float64]:
         sums: NDArray[np.float64] = self._row_sums.mean(axis=0) if head == "mean" else self._row_sums[head]
-        return sums
+        return sums[rows]
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
         self._check(name)

@@ -9,14 +9,19 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.worker import Priority, Steps, Worker
+from attn_gui.model.answers import NotYet
 from attn_gui.model.asks import Ask, PictureAsk
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.trace import Trace
+from attn_gui.model.picture import Picture
+from attn_gui.model.trace import Head, Trace
 
 # a running trace younger than this is let finish, so that a burst of edits (a drag) shows states on the way
 PATIENCE_S = 0.2
 
 TRACE = "trace"
+PASS = "pass"
+# while a pass goes over the rows, pictures of what it has come to are brought up to date so often, other answers less
+LOOK_S, ASK_AGAIN_S = 0.25, 1.0
 
 # by slot, with the asks that they answer
 Answers = dict[str, tuple[Ask, Any]]
@@ -26,13 +31,16 @@ class Feed(QObject):
     """Has experiments traced, latest wins, and answers the views' asks along with each trace.
 
     A view keeps an ask in a slot of its own name; the answer comes by ``answered`` each time there is a new trace or
-    the ask has changed. ``traced`` comes first, then the pictures, then, a moment later, everything else.
+    the ask has changed. ``traced`` comes first, then the pictures, then, a moment later, everything else. What is too
+    large to be there at once comes in better and better pictures; an ask that has to wait is answered by NotYet first.
+    ``passed`` tells how much of all rows is there, 0 to 1.
     """
 
     traced = Signal(object)
     answered = Signal(str, object)
     failed = Signal(object)
     progressed = Signal(float)
+    passed = Signal(float)
     busy_changed = Signal(bool)
 
     def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
@@ -42,6 +50,11 @@ class Feed(QObject):
         self._asks: dict[str, Ask] = {}
         self._wanted: tuple[Experiment, str] | None = None
         self._submitted = 0.0
+        self.memory: int | None = None
+        self._coarse: set[str] = set()  # slots whose pictures the pass will make better
+        self._waiting: set[str] = set()
+        self._pass_first: list[Head] = []
+        self._looked = self._asked_again = 0.0
 
     @property
     def busy(self) -> bool:
@@ -73,15 +86,74 @@ class Feed(QObject):
             self._worker.cancel(slot)
             return
         self._asks[slot] = ask
-        trace = self.trace
+        self._have_answered(slot)
+        if self._worker.running(PASS) and self._first_heads()[:1] != self._pass_first[:1]:
+            self._start_pass()
+
+    def _have_answered(self, slot: str) -> None:
+        """Have the ask in ``slot`` answered from the trace that there is."""
+        trace, ask = self.trace, self._asks[slot]
         if trace is not None:
+            done = partial(self._on_answer, slot, ask)
+            self._worker.submit(slot, lambda: _answer(trace, ask), Priority.ASK, done, self.failed.emit)
+
+    def _on_answer(self, slot: str, ask: Ask, answer: Any) -> None:
+        for slots, holds in (
+            (self._waiting, isinstance(answer, NotYet)),
+            (self._coarse, isinstance(answer, Picture) and answer.sampled),
+        ):
+            (slots.add if holds else slots.discard)(slot)
+        self.answered.emit(slot, answer)
+        trace = self.trace
+        # what was answered may have led to another ask
+        finer = isinstance(answer, Picture) and answer.finer and self._asks.get(slot) == ask
+        if finer and trace is not None and isinstance(ask, PictureAsk) and not self._worker.running(slot):
             self._worker.submit(
                 slot,
-                lambda: _answer(trace, ask),
-                Priority.ASK,
-                partial(self.answered.emit, slot),
+                lambda: _refined(trace, ask),
+                Priority.REFINE,
+                partial(self._on_refined, slot),
                 self.failed.emit,
+                partly=partial(self.answered.emit, slot),
             )
+
+    def _on_refined(self, slot: str, picture: Picture) -> None:
+        self._coarse.discard(slot)
+        self.answered.emit(slot, picture)
+
+    def _first_heads(self) -> list[Head]:
+        """The heads that are looked at."""
+        return list(dict.fromkeys(ask.head for ask in self._asks.values() if isinstance(ask, PictureAsk)))
+
+    def _start_pass(self) -> None:
+        """Go over all rows that are not there yet, those of the heads that are looked at first."""
+        trace = self.trace
+        if trace is None or trace.part() == 1:
+            return
+        heads = [h for h in self._first_heads() if h == "mean" or h < trace.experiment.heads]
+        self._pass_first = heads
+        self._worker.submit(
+            PASS, lambda: trace.passes(heads), Priority.PASS, self._on_passed, self.failed.emit, self._on_passing
+        )
+
+    def _on_passing(self, part: float) -> None:
+        self.passed.emit(part)
+        now = time.monotonic()
+        if now - self._looked > LOOK_S:
+            self._looked = now
+            self._ask_again(self._coarse)
+        if now - self._asked_again > ASK_AGAIN_S:
+            self._asked_again = now
+            self._ask_again(self._waiting)
+
+    def _on_passed(self, result: object) -> None:
+        self.passed.emit(1.0)
+        self._ask_again(self._coarse | self._waiting)
+
+    def _ask_again(self, slots: set[str]) -> None:
+        for slot in list(slots):
+            if slot in self._asks and not self._worker.running(slot):
+                self._have_answered(slot)
 
     def _submit(self) -> None:
         if self._wanted is None:
@@ -90,9 +162,10 @@ class Feed(QObject):
         self._submitted = time.monotonic()
         # the eye is on the heatmaps: they are drawn before the rest is even worked out
         pictures: dict[str, Ask] = {s: ask for s, ask in self._asks.items() if isinstance(ask, PictureAsk)}
+        memory = self.memory
         self._worker.submit(
             TRACE,
-            lambda: _trace(experiment, device, pictures),
+            lambda: _trace(experiment, device, memory, pictures),
             Priority.TRACE,
             self._on_trace,
             self._on_failure,
@@ -111,6 +184,7 @@ class Feed(QObject):
     def _on_trace(self, result: tuple[Trace, Answers]) -> None:
         trace, pictures = result
         self.trace = trace
+        self._worker.cancel(PASS)
         for slot in self._asks:
             self._worker.cancel(slot)  # an answer about the trace before
         self.traced.emit(trace)
@@ -134,7 +208,7 @@ class Feed(QObject):
         for slot, (ask, answer) in answers.items():
             if self._asks.get(slot) == ask:
                 self._worker.cancel(slot)
-                self.answered.emit(slot, answer)
+                self._on_answer(slot, ask, answer)
 
     def _on_failure(self, error: BaseException) -> None:
         self.failed.emit(error)
@@ -145,13 +219,14 @@ class Feed(QObject):
             self._submit()
         elif not self.busy:  # what was traced may have led to another edit
             self.busy_changed.emit(False)
+            self._start_pass()
 
 
-def _trace(experiment: Experiment, device: str, asks: dict[str, Ask]) -> Steps:
+def _trace(experiment: Experiment, device: str, memory: int | None, asks: dict[str, Ask]) -> Steps:
     # imported here, in the worker: the first paint does not wait for torch
     from attn_gui.compute.trace import trace_steps
 
-    trace = yield from trace_steps(experiment, device)
+    trace = yield from trace_steps(experiment, device, memory)
     return trace, (yield from _answers(trace, asks))
 
 
@@ -166,6 +241,12 @@ def _answers(trace: Trace, asks: dict[str, Ask]) -> Steps:
             yield 1.0
         answers[slot] = (ask, found[ask])
     return answers
+
+
+def _refined(trace: Trace, ask: PictureAsk) -> Steps:
+    from attn_gui.compute.answers import refine
+
+    return (yield from refine(trace, ask))
 
 
 def _answer(trace: Trace, ask: Ask) -> Steps:

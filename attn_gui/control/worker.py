@@ -20,10 +20,13 @@ class Priority(IntEnum):
 
     ASK = 0
     TRACE = 1
-    BACKGROUND = 2
+    REFINE = 2
+    BACKGROUND = 3
+    PASS = 4
 
 
-Steps = Generator[float, None, Any]
+# of the part done, or of results on the way
+Steps = Generator[Any, None, Any]
 
 # between two reports of how far a job is: more are not seen, and each wakes the GUI thread
 PROGRESS_S = 0.03
@@ -31,7 +34,10 @@ PROGRESS_S = 0.03
 
 @dataclass
 class Job:
-    """Work to do: ``make()`` gives the steps, a generator of the part done that returns the result."""
+    """Work to do: ``make()`` gives the steps, a generator that returns the result.
+
+    It yields the part done, 0 to 1, and for ``partly`` anything else that is worth showing on the way.
+    """
 
     id: int
     key: str
@@ -40,6 +46,7 @@ class Job:
     done: Callable[[Any], None] | None
     failed: Callable[[BaseException], None] | None
     progress: Callable[[float], None] | None
+    partly: Callable[[Any], None] | None
     owed: bool
     cancelled: threading.Event = field(default_factory=threading.Event)
 
@@ -76,6 +83,7 @@ class Worker(QObject):
         failed: Callable[[BaseException], None] | None = None,
         progress: Callable[[float], None] | None = None,
         *,
+        partly: Callable[[Any], None] | None = None,
         owed: bool = False,
     ) -> int:
         """Queue a job in place of any other with ``key``; returns its id.
@@ -83,7 +91,7 @@ class Worker(QObject):
         ``owed``: the person asked for it, so that the program does not end without it, or without asking.
         """
         self.cancel(key)
-        job = Job(next(self._ids), key, priority, make, done, failed, progress, owed)
+        job = Job(next(self._ids), key, priority, make, done, failed, progress, partly, owed)
         self._jobs[job.id] = job
         self._latest[key] = job.id
         with self._wake:
@@ -131,6 +139,10 @@ class Worker(QObject):
             if job.progress is not None:
                 job.progress(float(value))  # type: ignore[arg-type]
             return
+        if what == "partly":
+            if job.partly is not None:
+                job.partly(value)
+            return
         del self._jobs[job_id]
         self._latest.pop(job.key, None)
         try:
@@ -172,7 +184,9 @@ class Worker(QObject):
             try:
                 while not job.cancelled.is_set():
                     part = next(steps)
-                    if job.progress is not None and time.monotonic() - told >= PROGRESS_S:
+                    if not isinstance(part, float | int):
+                        self._report.emit(job.id, "partly", part)
+                    elif job.progress is not None and time.monotonic() - told >= PROGRESS_S:
                         told = time.monotonic()
                         self._report.emit(job.id, "progress", part)
                     self._serve_above(job.priority)

@@ -102,4 +102,9 @@ class Sum:
     masked: int
 
 
-Answer = Picture | StageValues | Reading | Row | RowSums | Sum | HeadStatistics | None
+@dataclass(frozen=True)
+class NotYet:
+    """The answer takes a pass over all rows, which is on its way."""
+
+
+Answer = Picture | StageValues | Reading | Row | RowSums | Sum | HeadStatistics | NotYet | None

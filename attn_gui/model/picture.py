@@ -44,7 +44,8 @@ class Picture:
     index: uint8 [h, w], 0..LAST_COLOUR from ``low`` to ``high``, MASKED or NON_FINITE.
     values: what each cell of ``index`` stands for, [h, w]: exact where ``exact``, pooled otherwise. A masked cell holds
     what the stage holds there (-inf for A_masked, 0 for N), a pooled one without any allowed cell 0.
-    low, high: the values at the ends of the colour scale.
+    low, high: the values at the ends of the colour scale. request: rows and columns are those that it covers, up to one
+    block beyond the matrix. sampled: some of it stands for a sample of the queries. finer: a better one can be had.
     """
 
     request: PictureRequest
@@ -53,3 +54,5 @@ class Picture:
     low: float
     high: float
     exact: bool
+    sampled: bool = False
+    finer: bool = False

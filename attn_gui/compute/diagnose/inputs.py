@@ -54,7 +54,9 @@ class Inputs:
             None if mask.everything else mask.allowed(every_head, every_row, slice(0, e.n_k))
         )  # [1 or heads, n_q, n_k]
         bias = Biasing(e, indices)
-        self.bias = None if bias.nothing else bias.values(every_head, every_row, slice(0, e.n_k), self.working)  # [heads, n_q, n_k]
+        self.bias = (
+            None if bias.nothing else bias.values(every_head, every_row, slice(0, e.n_k), self.working)
+        )  # [heads, n_q, n_k]
 
     def tensor(self, array: NDArray[np.floating]) -> torch.Tensor:
         """Numbers to compare with, or to compute with, in the most exact type."""

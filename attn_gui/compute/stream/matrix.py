@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,15 @@ from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.pooling import edges, pool
 from attn_gui.compute.stream.head import StreamedHead
 from attn_gui.compute.stream.lanes import Lanes
+from attn_gui.compute.stream.map import draw, refine
 from attn_gui.compute.stream.overview import Overview
+from attn_gui.compute.stream.sampling import sample_stage
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.strips import Strips
 from attn_gui.compute.stream.sweep import Sweep
+from attn_gui.compute.stream.tiles import Tile, Tiles
 from attn_gui.compute.stream.weighing import weigh
-from attn_gui.model.trace import Head, Pooling
+from attn_gui.model.trace import Drawn, Head, Pooling
 
 Array = NDArray[Any]
 # computed in one go while a matrix is brought down
@@ -29,12 +32,16 @@ SAMPLED_ROWS = 256
 
 
 class StreamedMatrix:
-    """``stage`` of ``head``, computed window by window on the grid of tiles; ``sweep`` knows of it as a whole."""
+    """``stage`` of ``head``, computed window by window on the grid of tiles; ``sweep`` knows of it as a whole.
+
+    key: what it is among all matrices of its trace.
+    """
 
     def __init__(
         self,
         scores: Scores,
         strips: Strips,
+        tiles: Tiles,
         lanes: Lanes,
         heads: Sequence[StreamedHead],
         sweep: Sweep,
@@ -42,10 +49,13 @@ class StreamedMatrix:
         head: Head,
     ) -> None:
         self._scores, self._strips, self._lanes = scores, strips, lanes
-        self.sweep, self._stage, self._head = sweep, stage, head
+        self._tiles, self._sweep = tiles, sweep
+        self._stage, self._head = stage, head
+        self.key = stage, head
         self._heads = heads if head == "mean" else [heads[head]]
         self._numbers = range(len(heads)) if head == "mean" else [head]
         self._extent: tuple[float, float] | None = None
+        self._sampled: dict[Pooling, Tile] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,13 +97,13 @@ class StreamedMatrix:
 
     def extent(self, first_key: int = 0) -> tuple[float, float]:
         if self._stage == "N":
-            return 0.0, self.sweep.highest(first_key)
+            return 0.0, self._sweep.highest(first_key)
         scale, plain = self._scores.experiment.scale, self._scores.experiment.scoring
         if self._stage in ("A", "A_masked"):
-            return _known(*self.sweep.ends())
+            return _known(*self._sweep.ends())
         if self._stage != "bias" and scale > 0 and plain.softcap is None and not plain.biases:
             by = scale if self._stage == "raw" else 1.0
-            low, high = _known(*self.sweep.ends())
+            low, high = _known(*self._sweep.ends())
             return low / by, high / by
         if self._extent is None:
             self._extent = self._sampled_extent()
@@ -101,8 +111,7 @@ class StreamedMatrix:
 
     def row_tops(self, rows: slice) -> Array:
         if self._stage == "N":
-            self.sweep.need(rows)
-            return self.sweep.tops(rows, 0)
+            return self._sweep.tops(rows, 0)
         tops = np.empty(rows.stop - rows.start)
         keys = slice(0, self.shape[1])
         step = max(1, CELLS // self.shape[1])
@@ -113,30 +122,63 @@ class StreamedMatrix:
             tops[some.start - rows.start : some.stop - rows.start] = values.max(axis=1, where=usable, initial=-np.inf)
         return tops
 
-    def overview(self, how: Pooling) -> tuple[Overview, Array, NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """The overview, its values, where any cell is allowed, and which rows of blocks are exact; None where none is.
+    @property
+    def factors(self) -> tuple[int, int]:
+        """Queries and keys to a cell of the overview."""
+        return self._sweep.overview.factors
 
-        Rows of blocks that are not are those of sampled queries.
+    def has_overview(self, how: Pooling) -> bool:
+        """Whether the pass brings the stage down in this way."""
+        return (self._stage == "N" and how != "min") or (self._stage in ("A", "A_masked") and how == "max")
+
+    def overview(self, how: Pooling) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Values, where any cell is allowed, and which rows stand for all of their queries and not for sampled ones.
+
+        What the pass does not bring down in this way, or not yet, is another look at the same: to be drawn until tiles
+        are there.
         """
-        exact = self.sweep.overview
-        whole = exact.rows == np.minimum(exact.factors[0], self.shape[0] - np.arange(exact.shape[0]) * exact.factors[0])
-        values = self._of(exact, how)
-        if values is None:
-            return None
-        allowed, sample = exact.allowed, self.sweep.sample
-        if not whole.all():
-            if sample is None:
-                return None
-            sampled = self._of(sample, how)
-            assert sampled is not None
-            values = np.where(whole[:, None], values, sampled)
+        exact, sample = self._sweep.overview, self._sweep.sample
+        if self._stage not in ("N", "A", "A_masked"):
+            values, allowed = self._sampled[how]
+            return values, allowed, np.zeros(len(values), bool)
+        whole = exact.complete_rows
+        values, allowed = self._of(exact, how), exact.allowed
+        if sample is not None and not whole.all():
+            values = np.where(whole[:, None], values, self._of(sample, how))
             allowed = np.where(whole[:, None], allowed, sample.allowed)
-        return exact, values, allowed, whole
+        return values, allowed, whole
 
-    def _of(self, overview: Overview, how: Pooling) -> Array | None:
-        if self._stage == "N" and how != "min":
-            return overview.largest if how == "max" else overview.means()
-        return overview.scores if self._stage in ("A", "A_masked") and how == "max" else None
+    def begun(self, how: Pooling) -> Generator[float, None, None]:
+        """Have what :meth:`overview` looks at, in short steps."""
+        if self._stage in ("N", "A", "A_masked"):
+            yield from self._sweep.sample_steps()
+        elif how not in self._sampled:
+            self._sampled[how] = yield from sample_stage(
+                self._scores, self._stage, self._head, self._numbers, self.factors, how
+            )
+
+    def ready(self, rows: slice) -> bool:
+        """Whether cells of ``rows`` can be had without going over their whole rows."""
+        return self._stage != "N" or all(bool(head.rows_done[rows].all()) for head in self._heads)
+
+    def made_ready(self, rows: slice) -> Generator[float, None, None]:
+        """Have :meth:`ready` so, in short steps."""
+        if self._stage == "N":
+            for head in self._heads:
+                yield from head.need_steps(rows)
+
+    def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
+        for _ in self.begun(how):
+            pass
+        return draw(self, self._tiles, rows, columns, out, how)
+
+    def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:
+        yield from refine(self, self._tiles, rows, columns, out, how)
+
+    def _of(self, overview: Overview, how: Pooling) -> Array:
+        if self._stage != "N":
+            return overview.scores
+        return overview.means() if how == "mean" else overview.largest
 
     def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice) -> None:
         """Put into ``out``, the window, the rows of one row of tiles."""

@@ -69,6 +69,7 @@ class Overview:
         self.largest = np.zeros(self.shape, dtype)
         self.sums = np.zeros(self.shape, dtype)
         self.rows = np.zeros(self.shape[0], np.intp)
+        self._heights = np.minimum(factors[0], shape[0] - np.arange(self.shape[0]) * factors[0])
         self._widths = np.minimum(factors[1], shape[1] - np.arange(self.shape[1]) * factors[1])
 
     def add(self, first: int, count: int, new: Blocks) -> None:
@@ -87,6 +88,12 @@ class Overview:
         scores, some = pool(np.stack([self.scores[top], new.scores[0]]), allowed, out, "max")
         largest, _ = pool(np.stack([self.largest[top], new.largest[0]]), allowed, out, "max")
         return Blocks(scores, some, self.sums[top] + new.sums, largest)
+
+    @property
+    def complete_rows(self) -> NDArray[np.bool_]:
+        """Which rows of blocks hold all of their queries."""
+        complete: NDArray[np.bool_] = self.rows == self._heights
+        return complete
 
     def means(self) -> Array:
         """The mean of the weights of each block, masked cells counted as 0, so far as its queries are in."""

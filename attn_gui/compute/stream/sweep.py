@@ -57,9 +57,13 @@ class Sweep:
 
     def need(self, rows: slice) -> None:
         """Have what is kept of ``rows`` at once."""
-        size = self._scores.grid.rows
-        for _ in self._run(range(rows.start // size, -(-rows.stop // size))):
+        for _ in self.need_steps(rows):
             pass
+
+    def need_steps(self, rows: slice) -> Steps:
+        """Have what is kept of ``rows``, in short steps."""
+        size = self._scores.grid.rows
+        yield from self._run(range(rows.start // size, -(-rows.stop // size)))
 
     def sample_steps(self) -> Steps:
         """The overview of sampled queries, in short steps."""

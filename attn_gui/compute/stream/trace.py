@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.stepping import Steps
 from attn_gui.compute.stream.strips import Strips
 from attn_gui.compute.stream.sweep import Sweep
+from attn_gui.compute.stream.tiles import Tiles
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
-from attn_gui.model.trace import Head
+from attn_gui.model.trace import ALL, Head
 
 # cells of an overview along an axis, and those of all heads' overviews together
 SIDE, MOST_CELLS = 1024, 1 << 23
@@ -40,6 +42,7 @@ class StreamedTrace:
             self._scores = Scores(e, device)
         self._lanes = Lanes(self._scores.device)
         self._strips = Strips(self._scores)
+        self._tiles = Tiles()
         side = SIDE
         while e.heads * side * side > MOST_CELLS and side > 64:
             side //= 2
@@ -54,22 +57,19 @@ class StreamedTrace:
             return sum(each.part for each in self._heads) / len(self._heads)
         return self._sweep(head).part
 
-    def passes(self, first: Head = 0) -> Steps:
-        """All that is missing, in short steps; what belongs to the head ``first`` comes first."""
-        yield from self._sweep(first).sample_steps()
-        ordered = sorted(range(len(self._heads)), key=lambda head: head != first)
-        # the mean over heads goes through all of them by itself
-        sweeps: list[Sweep] = ([self._mean] if first == "mean" else []) + [self._heads[head] for head in ordered]
+    def passes(self, first: Sequence[Head] = ()) -> Steps:
+        """All that is missing, in short steps, of the heads ``first`` before others; the mean only if it is one of them."""
+        sweeps = list(dict.fromkeys(self._sweep(head) for head in (*first, *range(len(self._heads)))))
         for done, sweep in enumerate(sweeps):
             for part in sweep.steps():
                 yield (done + part) / len(sweeps)
 
-    def row_sums(self, head: Head) -> NDArray[np.float64]:
-        sums = [each.sums for each in self._completed(head)]
+    def row_sums(self, head: Head, rows: slice = ALL) -> NDArray[np.float64]:
+        sums = [each.sums[rows] for each in self._having(head, rows)]
         return sums[0] if len(sums) == 1 else np.mean(sums, axis=0)
 
     def empty_rows(self, head: Head) -> NDArray[np.bool_]:
-        empty = np.stack([each.empty.cpu().numpy() for each in self._completed(head)])
+        empty = np.stack([each.empty.cpu().numpy() for each in self._having(head)])
         return np.asarray(empty.all(axis=0))
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
@@ -85,7 +85,7 @@ class StreamedTrace:
                 raise TooLarge(f"{name} of {len(heads)} x {e.n_q} x {e.n_k} cells as one array", need, limit)
             parts = [self.matrix(name, h).block(slice(0, e.n_q), slice(0, e.n_k)) for h in heads]
         elif name == "head_output":
-            parts = [to_numpy(self._completed(h)[0].output) for h in heads]
+            parts = [to_numpy(self._having(h)[0].output) for h in heads]
         else:
             parts = [to_numpy(self._scores.inputs.of_head(name, h)) for h in heads]
         return np.stack(parts) if head is None else parts[0]
@@ -100,17 +100,19 @@ class StreamedTrace:
         key = (name, head)
         if key not in self._matrices:
             self._matrices[key] = StreamedMatrix(
-                self._scores, self._strips, self._lanes, self._heads, self._sweep(head), name, head
+                self._scores, self._strips, self._tiles, self._lanes, self._heads, self._sweep(head), name, head
             )
         return self._matrices[key]
 
     def _sweep(self, head: Head) -> Sweep:
         return self._mean if head == "mean" else self._heads[head]
 
-    def _completed(self, head: Head) -> list[StreamedHead]:
+    def _having(self, head: Head, rows: slice = ALL) -> list[StreamedHead]:
+        """The head, or all of them, with ``rows`` filled in."""
         heads = self._heads if head == "mean" else [self._heads[head]]
+        start, stop, _ = rows.indices(self.experiment.n_q)
         for each in heads:
-            each.need(slice(0, self.experiment.n_q))
+            each.need(slice(start, stop))
         return heads
 
     def _whole(self, name: str) -> torch.Tensor:
@@ -118,7 +120,7 @@ class StreamedTrace:
         if name not in ("concat", "output"):
             with torch.inference_mode():
                 return self._scores.inputs.inputs(name)
-        joined = attention.concat(torch.stack([self._completed(h)[0].output for h in range(self.experiment.heads)]))
+        joined = attention.concat(torch.stack([self._having(h)[0].output for h in range(self.experiment.heads)]))
         if name == "concat":
             return joined
         if self._output is None:
