@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from attn_gui.model.answers import Answer, StageValues
+from attn_gui.model.answers import Answer, NotYet, StageValues
 from attn_gui.model.asks import StageAsk
 from attn_gui.views import formulas
 from attn_gui.views.context import Context
@@ -48,6 +48,9 @@ class OutputPanel(Panel):
 
     def _on_answer(self, slot: str, answer: Answer) -> None:
         trace = self.context.feed.trace
+        if slot == SLOT and isinstance(answer, NotYet):
+            self.table.wait_for_output()
+            self.shape_label.clear()
         if slot != SLOT or trace is None or not isinstance(answer, StageValues):
             return
         experiment, values = trace.experiment, answer.values

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -126,13 +128,12 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
         words = f"{start}“{query}” looks at what is not a number: {out_of_range(experiment)}."
         return words, escape(words)
     candidates = np.flatnonzero(row.allowed)
-    largest_first = candidates[np.argsort(-row.N[candidates], kind="stable")].tolist()
     # a single one left over would be hidden to save no room
-    few = len(largest_first) <= SHOWN_KEYS + 1
-    chosen = sorted(largest_first) if few else largest_first[:SHOWN_KEYS]
-    top = row.N[largest_first[0]] * (1 - 1e-6)
+    few = len(candidates) <= SHOWN_KEYS + 1
+    chosen = candidates.tolist() if few else _largest(row.N, candidates)
+    top = float(row.N[candidates].max()) * (1 - 1e-6)
     weights = [float(row.N[j]) for j in chosen]
-    rest = len(largest_first) - len(chosen)
+    rest = len(candidates) - len(chosen)
     *shares, left = percentages([*weights, max(0.0, row.total - math.fsum(weights)) if rest else 0.0])
     plain, rich = [], []
     for j, share in zip(chosen, shares, strict=True):
@@ -148,6 +149,15 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     total = "" if experiment.scoring.sums_to_one else f" (row sums to {_sum(row.total)})"
     end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
+
+
+def _largest(N: NDArray[Any], candidates: NDArray[np.intp]) -> list[int]:
+    """The SHOWN_KEYS keys of the largest weights, the largest first, and of equal ones those that come first."""
+    weights = N[candidates]
+    least = np.partition(weights, -SHOWN_KEYS)[-SHOWN_KEYS]
+    picked = candidates[weights >= least]
+    ordered: list[int] = picked[np.argsort(-N[picked], kind="stable")][:SHOWN_KEYS].tolist()
+    return ordered
 
 
 def _named(token: str) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from attn_gui.control.notices import Kind, Notice
-from attn_gui.model.answers import RowSums
+from attn_gui.model.answers import NotYet, RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.scoring import Scoring
@@ -71,6 +71,7 @@ class Status(QWidget):
         self.cancel.clicked.connect(context.feed.cancel)
         context.feed.busy_changed.connect(self._on_busy)
         context.feed.progressed.connect(lambda part: self.progress.setValue(int(part * 100)))
+        context.feed.passed.connect(self._on_pass)
         context.feed.traced.connect(self._on_traced)
         context.feed.answered.connect(self._on_answer)
         context.feed.failed.connect(self._on_failure)
@@ -100,9 +101,20 @@ class Status(QWidget):
 
     def _on_answer(self, slot: str, answer: object) -> None:
         trace = self._context.feed.trace
-        if slot == SLOT and isinstance(answer, RowSums) and trace is not None:
-            fact = row_sum_fact(answer, trace.experiment.scoring)
-            self.facts.setText("  ·  ".join([*_facts(trace), fact]))
+        if slot != SLOT or trace is None:
+            return
+        if isinstance(answer, RowSums):
+            self._show_facts(trace, row_sum_fact(answer, trace.experiment.scoring))
+        elif isinstance(answer, NotYet):
+            self._on_pass(trace.part())
+
+    def _on_pass(self, part: float) -> None:
+        trace = self._context.feed.trace
+        if trace is not None and part < 1:
+            self._show_facts(trace, f"{int(part * 100)} % of the rows computed")
+
+    def _show_facts(self, trace: Trace, last: str) -> None:
+        self.facts.setText("  ·  ".join([*_facts(trace), last]))
 
     def _on_failure(self, error: BaseException) -> None:
         kept = " The last result is still shown." if self._context.feed.trace is not None else ""

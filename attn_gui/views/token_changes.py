@@ -13,6 +13,8 @@ from attn_gui.model.tokens import TokenSequence
 BLOCK_ROWS = 1024
 # columns that say the same of a token wherever it stands
 CARRIED = ("pad", "segment")
+# entries of long tuples that are compared at once
+CHUNK = 1024
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,13 @@ def changed_entries(before: tuple[object, ...], after: tuple[object, ...]) -> tu
     """The first and the last place where two tuples of one length differ."""
     if before is after:
         return None
-    differ = [index for index, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-    return (differ[0], differ[-1]) if differ else None
+    # slices are compared at the speed of C
+    chunks = [k for k in range(0, len(after), CHUNK) if before[k : k + CHUNK] != after[k : k + CHUNK]]
+    if not chunks:
+        return None
+    first = next(i for i in range(chunks[0], len(after)) if before[i] != after[i])
+    last = next(i for i in range(min(chunks[-1] + CHUNK, len(after)) - 1, -1, -1) if before[i] != after[i])
+    return first, last
 
 
 def _alike(before: TokenSequence, after: TokenSequence, limit: int, i: int, j: int, step: int) -> int:

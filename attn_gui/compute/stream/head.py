@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -36,7 +36,12 @@ class StreamedHead(Sweep):
         """States [rows, 1], and which may attend to nothing, [rows, 1]; of rows that are there."""
         return tuple(part[rows, None] for part in self._row), self.empty[rows, None]
 
-    def _begin(self, rows: slice) -> Scan:
+    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
+        yield 0.0
+        return (self.scan(some) for some in rows)
+
+    def scan(self, rows: slice) -> Scan:
+        """A scan of ``rows``, which may have a step."""
         scores, head = self._scores, self._head
         factors = (1 if rows.step else self._factors[0]), self._factors[1]
         beside = scores.beside(head)
@@ -63,14 +68,27 @@ class StreamedMean(Sweep):
         super().__init__(scores, lanes, factors)
         self._heads = heads
 
-    def _begin(self, rows: slice) -> Scan:
-        if not rows.step:
-            for head in self._heads:
-                head.need(rows)
-            states = [head.row(rows) for head in self._heads]
-            return scan_mean(self._scores, rows, states, self._factors)
-        found: list[Scanned] = []
-        for _, some in together(self._lanes, (head._begin(rows) for head in self._heads)):
-            found += some
-        states = [(tuple(part[:, None] for part in result.row), result.empty[:, None]) for result in found]
-        return scan_mean(self._scores, rows, states, (1, self._factors[1]))
+    def _in_turn(self, blocks: Sequence[slice]) -> Iterator[Sequence[slice]]:
+        # what of the heads is not there yet comes row by row with it
+        return (blocks[k : k + self._lanes.count] for k in range(0, len(blocks), self._lanes.count))
+
+    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
+        scans = []
+        for some in rows:
+            if some.step:
+                states = yield from self._sampled_states(some)
+            else:
+                for head in self._heads:
+                    yield from head.need_steps(some)
+                states = [head.row(some) for head in self._heads]
+            factors = (1 if some.step else self._factors[0]), self._factors[1]
+            scans.append(scan_mean(self._scores, some, states, factors))
+        return iter(scans)
+
+    def _sampled_states(self, rows: slice) -> Generator[float, None, list[tuple[Row, torch.Tensor]]]:
+        states: list[tuple[Row, torch.Tensor]] = []
+        for head in self._heads:
+            for _, some in together(self._lanes, iter([head.scan(rows)])):
+                yield 0.0
+                states += [(tuple(part[:, None] for part in found.row), found.empty[:, None]) for found in some]
+        return states

@@ -48,89 +48,86 @@ def scan(
     V = scores.inputs.V[head].t()  # [d_v, n_k]
     count = len(range(rows.start, rows.stop, rows.step or 1))
     groups = -(-e.n_k // group)
-    new = {"dtype": working, "device": scores.device}
-    tops = torch.full((groups, count), -math.inf, **new)  # type: ignore[call-overload]
-    sums = torch.zeros((groups, count), **new)  # type: ignore[call-overload]
-    allowed = torch.zeros((groups, count), dtype=torch.bool, device=scores.device)
+
+    def new(value: float, *shape: int) -> torch.Tensor:
+        return torch.full(shape, value, dtype=working, device=scores.device)
+
+    tops, sums = new(-math.inf, groups, count), new(0.0, groups, count)
     least = max(beside, default=-math.inf)
-    m = torch.full((count,), least, **new)  # type: ignore[call-overload]
-    total = torch.full((count,), sum(math.exp(b - least) for b in beside), **new)  # type: ignore[call-overload]
-    gathered = torch.zeros((V.shape[0], count), **new)  # type: ignore[call-overload]
-    first_group = torch.full((count,), -math.inf, **new)  # type: ignore[call-overload]
-    buffer = torch.empty((max(scores.grid.segment, group), count), **new)  # type: ignore[call-overload]
-    shifts: list[tuple[slice, torch.Tensor]] = []
+    m, total = new(least, count), new(sum(math.exp(b - least) for b in beside), count)
+    gathered, rest = new(0.0, V.shape[0], count), new(-math.inf, count)
+    buffer = torch.empty(max(scores.grid.segment, group), count, dtype=working, device=scores.device)
+    shifts: list[tuple[slice, torch.Tensor, torch.Tensor]] = []
     low = math.inf
     for keys, masked in scores.segments(rows, group):
-        length = keys.stop - keys.start
         place = slice(keys.start // group, -(-keys.stop // group))
-        S = scores.block(head, rows, keys, out=buffer[:length])  # [keys, rows]
+        S = scores.block(head, rows, keys, out=buffer[: keys.stop - keys.start])  # [keys, rows]
         if masked:
-            cells = scores.allowed(head, rows, keys)
-            low = min(low, float(torch.where(cells, S, math.inf).amin()))
-            S = S.masked_fill_(~cells, -math.inf)
-            allowed[place] = _grouped(cells, group, torch.any)
+            allowed = scores.allowed(head, rows, keys)
+            low = min(low, float(torch.where(allowed, S, math.inf).amin()))
+            S = S.masked_fill_(~allowed, -math.inf)
         else:
             low = min(low, float(S.amin()))
-            allowed[place] = True
-        top = tops[place] = _grouped(S, group, torch.amax)
-        if keys.start == 0 and group > 1 and length > 1:
-            first_group = S[1 : min(group, length)].amax(0)
+        top = _grouped(S, group, torch.amax, tops[place])
+        if keys.start == 0 and min(group, len(S)) > 1:
+            rest = S[1:group].amax(0)
         new_m = torch.maximum(m, top.amax(0))
         shift = new_m.masked_fill(new_m == -math.inf, 0.0)
         P = S.sub_(shift).mul_(LOG2_E).exp2_()
-        part = sums[place] = _grouped(P, group, torch.sum)
+        part = _grouped(P, group, torch.sum, sums[place])
         kept = torch.exp(m - shift)
-        total = total.mul_(kept).add_(part.sum(0))
+        added = part.sum(0)
+        total = total.mul_(kept).add_(added)
         gathered.mul_(kept).addmm_(V[:, keys], P)
-        shifts.append((place, shift))
+        shifts.append((place, shift, added))
         m = new_m
         yield
-    empty = ~allowed.any(0)
-    rest = torch.maximum(first_group, tops[1:].amax(0)) if groups > 1 else first_group
+    if groups > 1:
+        rest = torch.maximum(rest, tops[1:].amax(0))
+    row_tops = tops.amax(0)
+    empty = row_tops == -math.inf
     m = m.masked_fill(m == -math.inf, 0.0)
-    total = total.masked_fill(empty & (total == 0), 1.0)
-    for place, shift in shifts:
-        sums[place] *= torch.exp(shift - m) / total
-    largest = torch.exp(tops - m) / total
-    if empty.any():
-        sums.masked_fill_(empty, 0.0)
-        largest.masked_fill_(empty, 0.0)
-        gathered.masked_fill_(empty, 0.0)
+    total = total.masked_fill(total == 0, 1.0)  # of an empty row
+    row_sums = torch.zeros(count, dtype=torch.float64)
+    for place, shift, added in shifts:
+        share = torch.exp(shift - m) / total
+        sums[place] *= share
+        row_sums += (added * share).cpu()
+    blocks = _blocks(tops, sums, m, total, factors[0])
     return Scanned(
         rows,
         (m, total),
         empty,
         (gathered / total).t(),
-        sums.sum(0, dtype=torch.float64),
-        torch.stack([largest.amax(0), torch.exp(rest - m) / total]).masked_fill_(empty, 0.0),
+        row_sums,
+        torch.exp(torch.stack([row_tops, rest]) - m) / total,
         low,
-        float(tops.amax()),
-        _blocks(tops, allowed, sums, largest, factors[0]),
+        float(row_tops.amax()),
+        blocks,
     )
 
 
-def _blocks(
-    tops: torch.Tensor, allowed: torch.Tensor, sums: torch.Tensor, largest: torch.Tensor, factor: int
-) -> Blocks:
-    """Groups of keys, [groups, rows], brought down along the rows as well."""
-    some = _folded(allowed, factor, torch.any)
-    scores = _folded(tops, factor, torch.amax).masked_fill_(~some, 0.0)
-    parts = (scores, some, _folded(sums, factor, torch.sum), _folded(largest, factor, torch.amax))
-    return Blocks(*(to_numpy(part) for part in parts))
-
-
-def _folded(groups: torch.Tensor, factor: int, reduce: Callable[..., torch.Tensor]) -> torch.Tensor:
-    """``reduce`` over blocks of ``factor`` rows of ``groups``, [groups, rows]: [blocks, groups]."""
+def _blocks(tops: torch.Tensor, sums: torch.Tensor, m: torch.Tensor, total: torch.Tensor, factor: int) -> Blocks:
+    """What an overview has of groups of keys, [groups, rows]."""
+    scores = _highest(tops, factor)
+    largest = _highest(torch.sub(tops, m).exp_().div_(total), factor)
     # set upright first: it is then added up line by line
-    return _grouped(groups.t().contiguous(), factor, reduce)
+    upright = sums.t().contiguous()
+    added = _grouped(upright, factor, torch.sum, upright.new_empty(scores.shape))
+    allowed = scores > -math.inf
+    return Blocks(*(to_numpy(part) for part in (scores.masked_fill(~allowed, 0.0), allowed, added, largest)))
 
 
-def _grouped(block: torch.Tensor, group: int, reduce: Callable[..., torch.Tensor]) -> torch.Tensor:
-    """``reduce`` over groups of ``group`` lines of ``block``, [lines, any]: [groups, any]."""
+def _highest(groups: torch.Tensor, factor: int) -> torch.Tensor:
+    """The largest of each ``factor`` rows of ``groups``, [groups, rows]: [blocks, groups]."""
+    return torch.nn.functional.max_pool1d(groups[None], factor, ceil_mode=True)[0].t()
+
+
+def _grouped(block: torch.Tensor, group: int, reduce: Callable[..., torch.Tensor], out: torch.Tensor) -> torch.Tensor:
+    """``reduce`` over groups of ``group`` lines of ``block``, [lines, any], put into ``out``, [groups, any]."""
     whole = len(block) // group
-    parts = []
     if whole:
-        parts.append(reduce(block[: whole * group].view(whole, group, -1), 1))
+        reduce(block[: whole * group].view(whole, group, -1), 1, out=out[:whole])
     if whole * group < len(block):
-        parts.append(reduce(block[whole * group :], 0)[None])
-    return parts[0] if len(parts) == 1 else torch.cat(parts)
+        reduce(block[whole * group :], 0, out=out[whole])
+    return out

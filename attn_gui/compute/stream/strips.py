@@ -9,8 +9,8 @@ import torch
 
 from attn_gui.compute.stream.scores import Scores
 
-# a row of tiles of 131,072 keys and some
-LIMIT = 96 << 20
+# a row of tiles of 131,072 keys in float32, and some
+LIMIT = 160 << 20
 
 _Key = tuple[str, int, int, int, int]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -72,8 +72,9 @@ class Sweep:
         e, size, f = self._scores.experiment, self._scores.grid.rows, self._factors[0]
         middle, count = min(f // 2, (e.n_q - 1) % f), self.overview.shape[0]
         sample = Overview((count, e.n_k), (1, self._factors[1]), self._dtype)
-        last = (slice(start, min(start + size, count)) for start in range(0, count, size))
-        scans = (self._begin(slice(middle + r.start * f, middle + (r.stop - 1) * f + 1, f)) for r in last)
+        parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
+        rows = [slice(middle + part.start * f, middle + (part.stop - 1) * f + 1, f) for part in parts]
+        scans = yield from self._scans(rows)
         for done, scanned in together(self._lanes, scans):
             for result in scanned:
                 sample.add((result.rows.start - middle) // f, len(result.sums), result.blocks)
@@ -96,19 +97,26 @@ class Sweep:
         """The largest weight of the keys from ``first``, 0 or 1, on, so far as is known."""
         return self._highest[first]
 
-    def _begin(self, rows: slice) -> Scan:
-        """A scan of ``rows``, which may have a step."""
+    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
+        """A scan of each of ``rows``, all of which may have a step; in short steps, if it takes long."""
         raise NotImplementedError
 
     def _keep(self, result: Scanned) -> None:
         """Keep what else there is of a row of tiles."""
 
     def _run(self, indices: Iterable[int]) -> Steps:
-        scans = (self._begin(self._blocks[index]) for index in indices if not self._done[index])
-        for _, scanned in together(self._lanes, scans):
-            for result in scanned:
-                self._take(result)
-            yield self.part
+        missing = [self._blocks[index] for index in indices if not self._done[index]]
+        for some in self._in_turn(missing):
+            scans = yield from self._scans(some)
+            for _, scanned in together(self._lanes, scans):
+                for result in scanned:
+                    self._take(result)
+                yield self.part
+
+    def _in_turn(self, blocks: Sequence[slice]) -> Iterator[Sequence[slice]]:
+        """The rows of tiles to begin at once."""
+        if blocks:
+            yield blocks
 
     def _take(self, result: Scanned) -> None:
         rows = result.rows

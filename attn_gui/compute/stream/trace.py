@@ -58,7 +58,7 @@ class StreamedTrace:
         return self._sweep(head).part
 
     def passes(self, first: Sequence[Head] = ()) -> Steps:
-        """All that is missing, in short steps, of the heads ``first`` before others; the mean only if it is one of them."""
+        """All that is missing, in short steps, of the heads ``first`` before others; of the mean only if so told."""
         sweeps = list(dict.fromkeys(self._sweep(head) for head in (*first, *range(len(self._heads)))))
         for done, sweep in enumerate(sweeps):
             for part in sweep.steps():

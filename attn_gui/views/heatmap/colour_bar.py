@@ -20,6 +20,7 @@ SWATCH = 12
 SWATCH_STEP = 4
 NARROWEST_BAR, WIDEST_BAR = 48, 160
 POINTS = 8.0
+SAMPLED = "sampled rows"
 
 
 class ColourBar(QWidget):
@@ -67,6 +68,7 @@ def described(scale: Scale) -> str:
     """The scale as a sentence."""
     parts = [f"Colours from {scale.low} to {scale.high}"]
     parts += [scale.mapping] if scale.mapping else []
+    parts += ["some rows stand for those around them until all are computed"] if scale.sampled else []
     parts += ["masked cells are hatched"] if scale.masked else []
     parts += ["non-finite cells are crossed"] if scale.non_finite else []
     return ", ".join(parts)
@@ -81,6 +83,7 @@ def paint_bar(
     baseline = rect.center().y() + (metrics.ascent() - metrics.descent()) / 2
     low, high = metrics.horizontalAdvance(scale.low), metrics.horizontalAdvance(scale.high)
     notes: list[tuple[int | None, str]] = [(None, scale.mapping)] if scale.mapping else []
+    notes += [(None, SAMPLED)] if scale.sampled else []
     notes += [(MASKED, "masked")] if scale.masked else []
     notes += [(NON_FINITE, "not finite")] if scale.non_finite else []
     after = sum(GAP + metrics.horizontalAdvance(text) + (0 if index is None else SWATCH + 4) for index, text in notes)

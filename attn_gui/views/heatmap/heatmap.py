@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
-from attn_gui.model.answers import RowSums
+from attn_gui.model.answers import NotYet, RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import LAST_COLOUR, Picture
@@ -200,6 +200,8 @@ class Heatmap(QWidget):
     def _on_answer(self, slot: str, answer: object) -> None:
         if slot == f"{self._slot}.sums" and isinstance(answer, RowSums):
             self.plot.show_sums(answer, self._decimals)
+        elif slot == f"{self._slot}.sums" and isinstance(answer, NotYet):
+            self.plot.forget_sums()
 
     def _on_picture(self, before: Picture | None) -> None:
         shown, self._shown = self._shown, self.pictures.experiment

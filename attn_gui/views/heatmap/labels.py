@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -26,7 +27,7 @@ NARROWEST_STRIP, WIDEST_STRIP = 56, 96
 # of header and rows together; less of it than rows could take is better left to the rows
 LOW_PLOT = 200
 TICK = 4
-MEASURED = 64
+MEASURED, MANY = 64, 4096
 
 _SHOWN = str.maketrans({"\n": "↵", "\r": "↵", "\t": "⇥"})
 
@@ -39,6 +40,10 @@ def token_text(token: str) -> str:
 
 def longest_text(metrics: QFontMetricsF, labels: Sequence[str]) -> float:
     """Pixels that the longest of ``labels`` needs."""
+    if len(labels) > MANY:
+        # of very many only those of the most characters are looked at
+        lengths = np.fromiter(map(len, labels), np.intp, len(labels))
+        labels = [labels[i] for i in np.argpartition(lengths, -MANY)[-MANY:]]
     candidates = sorted(set(labels), key=len)[-MEASURED:]
     return max((metrics.horizontalAdvance(token_text(label)) for label in candidates), default=0.0)
 

@@ -94,7 +94,7 @@ class Pictures(QObject):
         before, experiment = self.latest, self._feed.trace.experiment
         shape = experiment.n_q, experiment.n_k
         self.latest = answer
-        if (answer.request.rows[1], answer.request.columns[1]) == shape and _starts(answer) == (0, 0):
+        if _covers(answer, shape):
             self._whole = answer
         elif self._whole is not None and not self._belongs(answer, shape):
             self._whole = None
@@ -106,15 +106,17 @@ class Pictures(QObject):
         if self._whole is None:
             return False
         whole, part = self._whole.request, answer.request
-        return (whole.rows[1], whole.columns[1]) == shape and (whole.stage, whole.head, whole.mapping) == (
+        return _covers(self._whole, shape) and (whole.stage, whole.head, whole.mapping) == (
             part.stage,
             part.head,
             part.mapping,
         )
 
 
-def _starts(picture: Picture) -> tuple[int, int]:
-    return picture.request.rows[0], picture.request.columns[0]
+def _covers(picture: Picture, shape: tuple[int, int]) -> bool:
+    """Whether ``picture`` is one of a whole matrix of ``shape``; its last blocks may reach a little beyond it."""
+    axes = zip((picture.request.rows, picture.request.columns), picture.index.shape, shape, strict=True)
+    return all(start == 0 and length <= stop < length + stop / cells for (start, stop), cells, length in axes)
 
 
 def _fits(cells: tuple[int, int], size: tuple[int, int]) -> bool:

@@ -142,6 +142,11 @@ class Plot(QWidget):
             if self.sums.needed_width != self.sums.width():
                 self._lay_out()
 
+    def forget_sums(self) -> None:
+        """The sums are those of other rows, and the new ones take a while."""
+        if self.sums is not None:
+            self.sums.forget()
+
     def show_cursor(
         self,
         selected: tuple[int, int],

@@ -20,13 +20,17 @@ DIVERGING: tuple[ColourMapping, ...] = ("linear", "without first key")
 
 @dataclass(frozen=True)
 class Scale:
-    """What a colour bar says: the ends in numbers, the mapping's name (empty for linear), and which signs occur."""
+    """What a colour bar says.
+
+    The ends in numbers, the mapping's name (empty for linear), which signs occur, and whether rows stand for others.
+    """
 
     low: str
     high: str
     mapping: str
     masked: bool
     non_finite: bool
+    sampled: bool = False
 
 
 def scale_of(picture: Picture, decimals: int) -> Scale:
@@ -45,6 +49,7 @@ def scale_of(picture: Picture, decimals: int) -> Scale:
         names.get(mapping, ""),
         signs and bool((picture.index == MASKED).any()),
         signs and bool((picture.index == NON_FINITE).any()),
+        picture.sampled,
     )
 
 

@@ -64,6 +64,11 @@ class SumColumn(QWidget):
         self.setAccessibleDescription(words if sums.judged else "rows need not sum to 1")
         self.update()
 
+    def forget(self) -> None:
+        """Show no sums until there are others."""
+        self._sums = None
+        self.update()
+
     def show_grid(self, grid: Grid, selected: int) -> None:
         if (grid, selected) != (self._grid, self._selected):
             self._grid, self._selected = grid, selected
