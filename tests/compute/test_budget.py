@@ -9,7 +9,8 @@ from hypothesis import given
 
 from attn_gui.compute import budget
 from attn_gui.compute.dense import DenseStages
-from attn_gui.compute.trace import trace
+from attn_gui.compute.stream.trace import StreamedTrace
+from attn_gui.compute.trace import DenseTrace, trace
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
@@ -34,15 +35,36 @@ def test_what_is_needed_is_what_is_kept(e: Experiment) -> None:
     assert budget.needed(e) == sum(tensor.numel() * tensor.element_size() for tensor in kept + brought) + output
 
 
-def test_more_than_there_is_is_refused_before_anything_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    e = Experiment.from_tokens([f"t{i}" for i in range(1000)], np.ones((1000, 2)))
-    monkeypatch.setattr(budget, "available", lambda device: 5_000_000)
-    monkeypatch.setattr("attn_gui.compute.dense.attention", None)
-    words = r"^Holding A and N of 1 x 1000 x 1000 cells in float32 needs 8.04 MB; 5 MB may be used$"
+@pytest.fixture
+def thousand() -> Experiment:
+    return Experiment.from_tokens([f"t{i}" for i in range(1000)], np.ones((1000, 2)))
+
+
+def test_more_than_there_is_is_refused_before_anything_is_computed(
+    thousand: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "available", lambda device: 30_000)
+    monkeypatch.setattr("attn_gui.compute.trace.DenseStages", None)
+    monkeypatch.setattr("attn_gui.compute.trace.StreamedTrace", None)
+    words = r"^Holding Q, K and V of 1 heads and 1000 x 1000 tokens needs 40 kB; 30 kB may be used$"
     with pytest.raises(TooLarge, match=words) as caught:
-        trace(e)
-    assert caught.value.needed == budget.needed(e)
-    assert caught.value.available == 5_000_000
+        trace(thousand)
+    assert caught.value.needed == budget.needed(thousand) - 8_000_000
+    assert caught.value.available == 30_000
+
+
+def test_A_and_N_are_held_whole_where_half_of_what_may_be_used_holds_them(
+    thousand: Experiment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = budget.needed(thousand)
+    for have, held in ((2 * need, True), (2 * need - 2, False)):
+        monkeypatch.setattr(budget, "available", lambda device, have=have: have)
+        assert isinstance(trace(thousand), DenseTrace if held else StreamedTrace)
+    assert isinstance(trace(thousand, memory=need), DenseTrace)
+    monkeypatch.setattr(budget, "MOST", need - 1)
+    monkeypatch.setattr(budget, "available", lambda device: 10 * need)
+    assert isinstance(trace(thousand), StreamedTrace)
+    assert isinstance(trace(thousand, memory=need - 1), StreamedTrace)
 
 
 def test_lower_precision_needs_less() -> None:
