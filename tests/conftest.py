@@ -79,6 +79,8 @@ def nothing_left_running() -> Iterator[None]:
 def _left_running(before: set[threading.Thread]) -> list[str]:
     # Python makes a dummy for each foreign thread that calls it and keeps it after that thread has ended
     threads = [t for t in threading.enumerate() if t not in before and not isinstance(t, threading._DummyThread)]
+    # the lanes are there for as long as the program is, as torch's own threads are
+    threads = [t for t in threads if not t.name.startswith("attn-gui lane")]
     left = [f"thread {thread.name}" for thread in threads]
     if "PySide6.QtCore" in sys.modules:
         import shiboken6

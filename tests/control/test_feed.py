@@ -77,13 +77,13 @@ class Stopped:
         self._which, self._real = which, compute.trace_steps
         monkeypatch.setattr(compute, "trace_steps", self._steps)
 
-    def _steps(self, experiment: Experiment, device: str) -> Generator[float, None, Any]:
+    def _steps(self, experiment: Experiment, device: str, memory: int | None) -> Generator[float, None, Any]:
         self.begun.append(experiment)
         if any(experiment is stopped for stopped in self._which):
             self.started.set()
             while not self.open.wait(0.002):
                 yield 0.1
-        return (yield from self._real(experiment, device))
+        return (yield from self._real(experiment, device, memory))
 
 
 def edited(value: float) -> Experiment:
@@ -310,11 +310,11 @@ def test_running_out_of_memory_keeps_the_last_trace(
     until(qtbot, lambda: not feed.busy)
     shown = feed.trace
 
-    def refuse(experiment: Experiment, device: torch.device) -> None:
+    def refuse(experiment: Experiment, device: torch.device, memory: int | None) -> bool:
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(budget, "check", refuse)
+        patch.setattr(budget, "holds", refuse)
         feed.compute(edited(1), "cpu")
         until(qtbot, lambda: not feed.busy)
     assert watched.failures == [error]
@@ -353,12 +353,12 @@ def test_after_a_failure_the_edit_that_waited_is_traced(
     bad, good = edited(1), edited(2)
     started, go_on, real = threading.Event(), threading.Event(), compute.trace_steps
 
-    def steps(experiment: Experiment, device: str) -> Any:
+    def steps(experiment: Experiment, device: str, memory: int | None) -> Any:
         if experiment is bad:
             started.set()
             go_on.wait(WAIT)
             raise RuntimeError("no such kernel")
-        return (yield from real(experiment, device))
+        return (yield from real(experiment, device, memory))
 
     monkeypatch.setattr(compute, "trace_steps", steps)
     watched.feed.compute(bad, "cpu")

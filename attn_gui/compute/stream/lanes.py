@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 import torch
 
 T = TypeVar("T")
+NAME = "attn-gui lane"
 
 
 class Lanes:
@@ -20,7 +22,6 @@ class Lanes:
 
     def __init__(self, device: torch.device) -> None:
         self.count = torch.get_num_threads() if device.type == "cpu" else 1
-        self._pool: ThreadPoolExecutor | None = None
 
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """The results of ``tasks``, in their order; the first error of any is raised once all have ended."""
@@ -29,9 +30,7 @@ class Lanes:
             if self.count == 1 or len(tasks) <= 1:
                 torch.set_num_threads(1)
                 return [_alone(task) for task in tasks]
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.count, "attn-gui lane", torch.set_num_threads, (1,))
-            futures = [self._pool.submit(_alone, task) for task in tasks]
+            futures = [_pool(self.count).submit(_alone, task) for task in tasks]
             errors = [error for future in futures if (error := future.exception()) is not None]
             if errors:
                 raise errors[0]
@@ -39,6 +38,12 @@ class Lanes:
         finally:
             # what a lane sets, threads begun later would take over
             torch.set_num_threads(before)
+
+
+@cache
+def _pool(count: int) -> ThreadPoolExecutor:
+    """The threads, which are there for as long as the program is, as torch's own are."""
+    return ThreadPoolExecutor(count, NAME, torch.set_num_threads, (1,))
 
 
 def _alone(task: Callable[[], T]) -> T:

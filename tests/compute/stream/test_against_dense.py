@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.overview import pool_by
 from attn_gui.compute.stream.trace import StreamedTrace
-from attn_gui.compute.trace import trace
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.model.stage_shape import stages_of
-from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 from tests.reference import reference
 from tests.strategies import experiments
