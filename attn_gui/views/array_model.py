@@ -18,6 +18,7 @@ from attn_gui.views.spans import Span, span_of
 
 Array = NDArray[Any]
 Role = Qt.ItemDataRole
+WAITING = "…"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -38,6 +39,7 @@ class ArrayModel(GridModel):
         self.column_labels: Sequence[str] = ()
         self._precision = Precision.FLOAT64
         self.figures = Span()
+        self._waiting = False
         settings.changed.connect(self._on_setting)
 
     def show(
@@ -52,6 +54,7 @@ class ArrayModel(GridModel):
         same_shape = values.shape == self.values.shape
         if not same_shape:
             self.beginResetModel()
+        self._waiting = False
         self.values, self._precision = values, precision
         self.row_labels, self.column_labels = row_labels, column_labels
         self.figures = span_of(values, self._settings.decimals)
@@ -61,6 +64,17 @@ class ArrayModel(GridModel):
             self._say_all_changed()
             self.headerDataChanged.emit(Qt.Orientation.Vertical, 0, len(row_labels) - 1)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(column_labels) - 1)
+        self.figures_changed.emit()
+
+    def wait(self, shape: tuple[int, int], row_labels: Sequence[str], column_labels: Sequence[str]) -> None:
+        """Show cells whose numbers are still to come."""
+        if self._waiting and shape == self.values.shape and row_labels is self.row_labels:
+            return
+        self.beginResetModel()
+        self._waiting = True
+        self.values, self.figures = np.broadcast_to(np.float64(0.0), shape), Span()
+        self.row_labels, self.column_labels = row_labels, column_labels
+        self.endResetModel()
         self.figures_changed.emit()
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
@@ -75,6 +89,8 @@ class ArrayModel(GridModel):
         if role == Role.TextAlignmentRole:
             return _RIGHT
         row, column = index.row(), index.column()
+        if self._waiting:
+            return WAITING if role in (Role.DisplayRole, Role.EditRole) else None
         if role == Role.DisplayRole:
             return shown(float(self.values[row, column]), self.figures.decimals)
         if role in (Role.EditRole, Role.ToolTipRole):

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attn_gui.model.answers import Answer, NotYet, StageValues
 from attn_gui.model.asks import StageAsk
+from attn_gui.model.stage_shape import stage_shape
 from attn_gui.views import formulas
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import FootScroll
@@ -48,16 +49,16 @@ class OutputPanel(Panel):
 
     def _on_answer(self, slot: str, answer: Answer) -> None:
         trace = self.context.feed.trace
-        if slot == SLOT and isinstance(answer, NotYet):
-            self.table.wait_for_output()
-            self.shape_label.clear()
-        if slot != SLOT or trace is None or not isinstance(answer, StageValues):
+        if slot != SLOT or trace is None or not isinstance(answer, StageValues | NotYet):
             return
-        experiment, values = trace.experiment, answer.values
-        names = [f"o{index + 1}" for index in range(values.shape[1])]
-        self.table.show_output(values, experiment.tokens.tokens, names, experiment.precision)
+        experiment = trace.experiment
+        n, d = stage_shape(experiment, "output")
+        names, tokens = [f"o{index + 1}" for index in range(d)], experiment.tokens.tokens
+        if isinstance(answer, NotYet):
+            self.table.wait_for_output((n, d), tokens, names)
+        else:
+            self.table.show_output(answer.values, tokens, names, experiment.precision)
         self.show_formula(formulas.output(experiment))
-        n, d = values.shape
         self.shape_label.setText(f"{n:,} × {d:,}, {experiment.precision.value}")
 
     def _keep_room(self) -> None:

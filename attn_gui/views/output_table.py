@@ -25,8 +25,6 @@ NUMBER_WIDTH = 56
 FLASH_MS = 480
 FLASH_STEPS = 8
 FLASH_ALPHA = 72
-STARTING = "starting torch"
-WAITING = "computing every row"
 
 
 class OutputTable(LitTable):
@@ -38,7 +36,6 @@ class OutputTable(LitTable):
         self.setModel(self.array)
         self.setAccessibleName("Output")
         self.setShowGrid(False)
-        self._message = STARTING
         self._step = 0
         self._lit_from: CellRange | None = None
         self._changed: NDArray[np.bool_] = np.zeros((0, 0), bool)
@@ -62,12 +59,9 @@ class OutputTable(LitTable):
         if same and not self.context.settings.reduced_motion:
             self._start_flash(before)
 
-    def wait_for_output(self) -> None:
-        """Show no numbers: those that are to come take a while."""
-        if self.array.rowCount():
-            self.array.show(np.zeros((0, 0)), (), (), Precision.FLOAT64)
-        self._message = WAITING
-        self.viewport().update()
+    def wait_for_output(self, shape: tuple[int, int], tokens: Sequence[str], columns: Sequence[str]) -> None:
+        """Show the cells of an output that is still to come."""
+        self.array.wait(shape, tokens, columns)
 
     @property
     def least_width(self) -> int:
@@ -82,10 +76,10 @@ class OutputTable(LitTable):
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self.array.rowCount():
+        if self.context.feed.trace is None:
             painter = QPainter(self.viewport())
             painter.setPen(self.context.look.theme.colour("muted"))
-            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, self._message)
+            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, "starting torch")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -20,6 +20,7 @@ from attn_gui.views.heatmap.flash_item import changed_cells
 from attn_gui.views.heatmap.footer import Footer
 from attn_gui.views.heatmap.keys import Keys
 from attn_gui.views.heatmap.menu import Actions
+from attn_gui.views.heatmap.minimap import Minimap
 from attn_gui.views.heatmap.outlet import Outlet
 from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
 from attn_gui.views.heatmap.pictures import Pictures
@@ -69,6 +70,7 @@ class Heatmap(QWidget):
             sums=sums,
             parent=self,
         )
+        self.minimap = Minimap(context.look, context.feed, self.plot, self.pictures, slot)
         self.footer = Footer(context.look)
         self.readout = ReadOut(context.feed, context.selection, context.settings, self.pictures, slot)
         self.picker = Picker(context.selection)

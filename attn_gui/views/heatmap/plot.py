@@ -217,6 +217,12 @@ class Plot(QWidget):
         elif key + 1 > columns.right:
             columns.scroll(key + 1 - (columns.right - columns.left))
 
+    def centre_on(self, query: float, key: float) -> None:
+        """Bring the point (query, key), in cells, to the middle as far as there are cells."""
+        top, bottom = self._bands.visible
+        self._bands.scroll(query - (bottom - top) / 2)
+        self.columns.scroll(key - (self.columns.right - self.columns.left) / 2)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
