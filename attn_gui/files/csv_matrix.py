@@ -35,16 +35,18 @@ def long_header(row_kind: str, column_kind: str) -> tuple[str, ...]:
     return ("head", f"{row_kind}_index", row_kind, f"{column_kind}_index", column_kind, "value")
 
 
-def write_matrix(path: Path, layout: Layout, read: ReadRows, precision: Precision) -> Generator[float, None, None]:
+def write_matrix(
+    path: Path, layout: Layout, read: ReadRows, precision: Precision, block_cells: int | None = None
+) -> Generator[float, None, None]:
     """Write the matrix form of one table; yields the part done, 0 to 1. ``path`` is replaced at the end.
 
-    Closing the generator, and any error, leaves ``path`` as it was. Raises FileError.
+    block_cells: about how many are read at a time. Closing the generator, and any error, leaves ``path`` as it was. Raises FileError.
     """
     columns = _encoded(path, layout.column_kind, layout.columns)
     labels = _encoded(path, layout.row_kind, layout.rows)
     with replacing(path, durable=False) as file:
         file.write(b",".join([layout.row_kind.encode(), *columns]) + LINE_END)
-        for rows in row_blocks(layout, BLOCK_CELLS):
+        for rows in row_blocks(layout, block_cells or BLOCK_CELLS):
             lines = zip(labels[rows], rows_text(read(rows), precision), strict=True)
             file.write(b"".join([part for label, row in lines for part in (label, b",", row, LINE_END)]))
             yield rows.stop / len(layout.rows)
@@ -54,8 +56,9 @@ def write_long(
     path: Path, layout: Layout, heads: Sequence[tuple[str, ReadRows]], precision: Precision
 ) -> Generator[float, None, None]:
     """Write the long form of one table per head, named (``""`` for a stage without heads); as :func:`write_matrix`."""
-    columns = [b",%d,%b," % cell for cell in enumerate(_encoded(path, layout.column_kind, layout.columns), 1)]
-    labels = [b",%d,%b" % cell for cell in enumerate(_encoded(path, layout.row_kind, layout.rows), 1)]
+    top, left = (place + 1 for place in layout.first)
+    columns = [b",%d,%b," % cell for cell in enumerate(_encoded(path, layout.column_kind, layout.columns), left)]
+    labels = [b",%d,%b" % cell for cell in enumerate(_encoded(path, layout.row_kind, layout.rows), top)]
     with replacing(path, durable=False) as file:
         file.write(",".join(long_header(layout.row_kind, layout.column_kind)).encode() + LINE_END)
         for done, (head, read) in enumerate(heads):

@@ -27,6 +27,8 @@ Form = Literal["csv", "csv-long", "npz"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 EXPERIMENT_FILE = "experiment.json"
+# what takes every row of every head
+FROM_OUTPUTS = ("head_output", "concat", "output")
 METADATA_FILE = "export.json"
 
 
@@ -44,6 +46,9 @@ def export_stage(trace: Trace, stage: str, head: Head | None, path: str | Path, 
     ``stage/head1``, ... otherwise. Raises FileError; ValueError for a head that the form or the stage cannot have.
     """
     path = Path(path)
+    if stage in FROM_OUTPUTS:
+        for _ in trace.passes():
+            yield 0.0
     tables = list(_tables(trace, stage, head))
     table = layout(trace.experiment, stage)
     precision = trace.experiment.precision
@@ -71,6 +76,8 @@ def export_folder(
     files = [file_name(stage, head, form) for stage, head in jobs]
     sizes = [layout(trace.experiment, stage).cells for stage, _ in jobs]
     done = 0
+    for _ in trace.passes():
+        yield 0.0
     with folder_for([EXPERIMENT_FILE, METADATA_FILE, *files], folder):
         write_bytes(folder / EXPERIMENT_FILE, dumps(to_plain(named)))
         write_bytes(folder / METADATA_FILE, dumps(metadata(trace, jobs, form)))
@@ -132,10 +139,7 @@ def _described(trace: Trace, stage: str, head: Head | None, form: Form) -> dict[
 
 
 def _fully_masked_rows(trace: Trace, head: int) -> list[int]:
-    matrix = trace.matrix("N", head)
-    every_key = slice(0, matrix.shape[1])
-    candidates = np.flatnonzero(trace.row_sums(head) == 0).tolist()
-    return [i + 1 for i in candidates if not matrix.allowed(slice(i, i + 1), every_key).any()]
+    return [i + 1 for i in np.flatnonzero(trace.empty_rows(head)).tolist()]
 
 
 def _heads_of_files(trace: Trace, stage: str, form: Form) -> list[int] | list[None]:

@@ -13,12 +13,16 @@ _LETTERS = {"Q_projected": "q", "K_projected": "k", "Q": "q", "K": "k", "V": "v"
 
 @dataclass(frozen=True)
 class Layout:
-    """A stage as a table: ``row_kind`` is ``query`` or ``key``, ``column_kind`` is ``key`` or ``dimension``."""
+    """A stage as a table: ``row_kind`` is ``query`` or ``key``, ``column_kind`` is ``key`` or ``dimension``.
+
+    first: the places of the first row and the first column, from 0, where the table is a part of the stage.
+    """
 
     row_kind: str
     column_kind: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
+    first: tuple[int, int] = (0, 0)
 
     @property
     def cells(self) -> int:
