@@ -16,6 +16,7 @@ from attn_gui.files.csv_labels import neutralised
 from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import Form, export_folder, export_stage, file_name, folder_for
+from attn_gui.files.export_parts import Part, Top, export_part, lines_of, part_name
 from attn_gui.files.layout import distinct_stages_of, layout
 from attn_gui.files.numbers import rows_text
 from attn_gui.model.errors import ExperimentError
@@ -37,16 +38,20 @@ JSON_NUMBER_BYTES = 24
 
 @dataclass(frozen=True)
 class Order:
-    """What to write: one ``stage`` (of one head, of the mean, or of every head with None), or with None everything."""
+    """What to write: one ``stage`` (of one head, of the mean, or of every head with None), or with None everything.
+
+    part: what of a square stage, as CSV; None for all of it.
+    """
 
     form: Form
     stage: str | None = None
     head: Head | None = None
+    part: Part | None = None
 
     def files(self, experiment: Experiment) -> list[tuple[str, Head | None, str]]:
         """The stage, the head and the name of each file of numbers."""
         return [
-            (stage, head, file_name(stage, head, self.form))
+            (stage, head, self._name(stage, head))
             for stage in self._stages(experiment)
             for head in self._heads_of_files(experiment, stage)
         ]
@@ -58,15 +63,25 @@ class Order:
     def cells(self, experiment: Experiment) -> int:
         """How many numbers are written."""
         stages = self._stages(experiment)
+        if self.part is not None:
+            rows, columns = lines_of(experiment, self.part)
+            return rows * columns * len(self.files(experiment))
         return sum(layout(experiment, stage).cells * self._tables(experiment, stage) for stage in stages)
 
     def bytes(self, experiment: Experiment) -> int:
         """About how large the files become where no number is round, and much less where many are."""
         stages = self._stages(experiment)
+        if self.part is not None:
+            return _bytes_of_part(experiment, self.part) * len(self.files(experiment))
         total = sum(_bytes(experiment, stage, self._tables(experiment, stage), self.form) for stage in stages)
         if self.stage is None:
             total += JSON_NUMBER_BYTES * sum(array.size for array in experiment.arrays())
         return total
+
+    def _name(self, stage: str, head: Head | None) -> str:
+        if self.part is not None and head is not None:
+            return part_name(stage, head, self.part)
+        return file_name(stage, head, self.form)
 
     def _stages(self, experiment: Experiment) -> tuple[str, ...]:
         return distinct_stages_of(experiment) if self.stage is None else (self.stage,)
@@ -170,13 +185,20 @@ def _write(trace: Trace, order: Order, named: NamedExperiment, path: Path) -> St
     files = order.files(trace.experiment)
     if len(files) == 1:
         stage, head, _ = files[0]
-        yield from export_stage(trace, stage, head, path, order.form)
+        yield from _written(trace, order, stage, head, path)
         return
     with folder_for([name for _, _, name in files], path):
         for done, (stage, head, name) in enumerate(files):
-            with closing(export_stage(trace, stage, head, path / name, order.form)) as parts:
+            with closing(_written(trace, order, stage, head, path / name)) as parts:
                 for part in parts:
                     yield (done + part) / len(files)
+
+
+def _written(trace: Trace, order: Order, stage: str, head: Head | None, path: Path) -> Steps:
+    """One file of an order."""
+    if order.part is not None and head is not None:
+        return export_part(trace, stage, head, path, order.part)
+    return export_stage(trace, stage, head, path, order.form)
 
 
 def _text(trace: Trace, stage: str, head: Head) -> Steps:
@@ -218,6 +240,13 @@ def _bytes(experiment: Experiment, stage: str, tables: int, form: Form) -> int:
     indices = len(str(len(table.rows))) + len(str(len(table.columns))) + len(str(tables)) + 4
     labels = rows * len(table.columns) + columns * len(table.rows)
     return tables * (table.cells * (WIDTHS[precision] + indices) + labels)
+
+
+def _bytes_of_part(experiment: Experiment, part: Part) -> int:
+    rows, columns = lines_of(experiment, part)
+    # beside its number each of the largest has both tokens and their places
+    width = WIDTHS[experiment.precision] + (28 if isinstance(part, Top) else 0)
+    return rows * columns * width
 
 
 def _label_bytes(labels: tuple[str, ...]) -> int:

@@ -66,6 +66,16 @@ def export_part(
         yield from _top(trace, stage, head, path, part)
 
 
+def part_name(stage: str, head: Head, part: Part) -> str:
+    """A file's name: ``N_head1_top8.csv``, ``A_mean_pooled1024_max.csv``, ``N_head1_window.csv``."""
+    name = "mean" if head == "mean" else f"head{head + 1}"
+    if isinstance(part, Window):
+        return f"{stage}_{name}_window.csv"
+    if isinstance(part, Pooled):
+        return f"{stage}_{name}_pooled{part.size}_{part.how}.csv"
+    return f"{stage}_{name}_top{part.count}.csv"
+
+
 def lines_of(experiment: Experiment, part: Part) -> tuple[int, int]:
     """How many rows ``part`` has, and how many numbers are in each."""
     n_q, n_k = experiment.n_q, experiment.n_k

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox
 
 from attn_gui.control.exports import Order
 from attn_gui.files.export import Form
+from attn_gui.files.export_parts import Part, Pooled, Top, Window
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
@@ -17,17 +20,28 @@ FORMS: dict[Form, str] = {
     "csv-long": "CSV, one line per number",
     "npz": "NPZ, for NumPy",
 }
+PARTS: dict[str, str] = {
+    "all": "All of it",
+    "sight": "What is in sight",
+    "pooled": "Brought down to 1,024 × 1,024, the largest of each block",
+    "means": "Brought down to 1,024 × 1,024, the mean of each block",
+    "top": "The 8 largest of each query",
+}
 FIRST_STAGE = "N"
 EVERYTHING = "The whole experiment, as a folder"
 
 
 class ExportChoices(QObject):
-    """The controls that an Order is chosen with; ``chosen`` tells that a person chose."""
+    """The controls that an Order is chosen with; ``chosen`` tells that a person chose.
+
+    ``in_sight()`` says which queries and keys the window shows.
+    """
 
     chosen = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, in_sight: Callable[[], Window], parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._in_sight = in_sight
         self._experiment: Experiment | None = None
         self._stages: tuple[str, ...] = ()
         self._heads: list[Head | None] = []
@@ -36,15 +50,18 @@ class ExportChoices(QObject):
         self.head = _dropdown("Head")
         self.form = _dropdown("Form")
         self.form.addItems(list(FORMS.values()))
+        self.part = _dropdown("Part")
+        self.part.addItems(list(PARTS.values()))
         self.what.activated.connect(self._on_what)
+        self.part.activated.connect(lambda index: self.chosen.emit())
         self.head.activated.connect(self._on_head)
-        self.form.activated.connect(lambda index: self.chosen.emit())
+        self.form.activated.connect(self._on_form)
 
     @property
     def order(self) -> Order:
         """What the choices say, once an experiment has been offered."""
         form = list(FORMS)[self.form.currentIndex()]
-        return Order(form, self.what.currentData(), self._heads[self.head.currentIndex()])
+        return Order(form, self.what.currentData(), self._heads[self.head.currentIndex()], self._part())
 
     @property
     def table(self) -> tuple[str, Head] | None:
@@ -52,7 +69,7 @@ class ExportChoices(QObject):
         if self._experiment is None:
             return None
         stage, head = self.order.stage, self.order.head
-        if stage is None or (head is None and STAGES[stage].per_head):
+        if stage is None or self._part() is not None or (head is None and STAGES[stage].per_head):
             return None
         return stage, 0 if head is None else head
 
@@ -76,6 +93,7 @@ class ExportChoices(QObject):
                 wanted = present if present in (*names, None) else FIRST_STAGE
                 self.what.setCurrentIndex(self.what.count() - 1 if wanted is None else self.what.findData(wanted))
         self._offer_heads(experiment)
+        self._offer_parts()
 
     def _offer_heads(self, experiment: Experiment) -> None:
         choices = _heads(experiment, self.what.currentData())
@@ -88,9 +106,34 @@ class ExportChoices(QObject):
         self.head.setCurrentIndex(self._heads.index(self._wanted) if self._wanted in self._heads else 0)
         self.head.setEnabled(len(choices) > 1)
 
+    def _part(self) -> Part | None:
+        if not self.part.isEnabled():
+            return None
+        parts: dict[str, Callable[[], Part | None]] = {
+            "all": lambda: None,
+            "sight": self._in_sight,
+            "pooled": Pooled,
+            "means": lambda: Pooled(how="mean"),
+            "top": Top,
+        }
+        return parts[list(PARTS)[self.part.currentIndex()]]()
+
+    def _offer_parts(self) -> None:
+        """Parts are of stages of queries and keys, and tables."""
+        stage = self.what.currentData()
+        square = stage is not None and STAGES[stage].square
+        self.part.setEnabled(square and list(FORMS)[self.form.currentIndex()] == "csv")
+        why = "" if square else "Only stages of queries and keys have parts"
+        self.part.setToolTip(why if not square or self.part.isEnabled() else "Parts are written as a CSV matrix")
+
+    def _on_form(self, index: int) -> None:
+        self._offer_parts()
+        self.chosen.emit()
+
     def _on_what(self) -> None:
         if self._experiment is not None:
             self._offer_heads(self._experiment)
+        self._offer_parts()
         self.chosen.emit()
 
     def _on_head(self, index: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QUrl
@@ -24,6 +25,7 @@ from attn_gui.control.exports import Exports, Order
 from attn_gui.control.storage import reason
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import EXPERIMENT_FILE, METADATA_FILE, Form
+from attn_gui.files.export_parts import Window
 from attn_gui.model.errors import readable_bytes
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
@@ -42,7 +44,9 @@ KINDS: dict[Form, str] = {"csv": "CSV (*.csv)", "csv-long": "CSV (*.csv)", "npz"
 class ExportDialog(QDialog):
     """Stays open beside the window; what it writes is what the window shows."""
 
-    def __init__(self, context: Context, exports: Exports, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: Context, exports: Exports, in_sight: Callable[[], Window], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._context = context
         self._exports = exports
@@ -52,7 +56,7 @@ class ExportDialog(QDialog):
         self._home = self._document_folder()
         self.setWindowTitle("Export")
         self.setModal(False)
-        self.choices = ExportChoices(self)
+        self.choices = ExportChoices(in_sight, self)
         self.path = QLineEdit()
         self.path.setAccessibleName("Where to write to")
         self.browse = QPushButton("&Browse…")
@@ -91,6 +95,7 @@ class ExportDialog(QDialog):
         form.addRow("&What", choices.what)
         form.addRow("&Head", choices.head)
         form.addRow("&Form", choices.form)
+        form.addRow("&Part", choices.part)
         form.addRow(to, _row(self.path, self.browse))
         self.plan.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         form.addRow("", self.plan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from attn_gui.files.export_parts import Window
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.bands import HEADER, LOWEST_ROW
 from attn_gui.views.context import Context
@@ -48,6 +49,15 @@ class Formula(QSplitter):
         context.bands.changed.connect(self._limit_height)
         context.selection.cell_changed.connect(lambda query, key: context.bands.keep_in_sight(query))
         self._on_changed(context.document.experiment)
+
+    def in_sight(self) -> Window:
+        """The queries and keys that the heatmaps show."""
+        grid = self.scores.heatmap.plot.grid
+        return Window((grid.queries.start, grid.queries.stop), (grid.keys.start, grid.keys.stop))
+
+    def go_to(self, query: int, key: int) -> None:
+        """Bring a place into the middle of the heatmaps, if it is out of sight."""
+        self.scores.heatmap.plot.centre_on(query + 0.5, key + 0.5)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -20,13 +20,17 @@ from attn_gui.control.exports import Exports
 from attn_gui.control.notices import Kind, Notice
 from attn_gui.files import csv_reader
 from attn_gui.files.experiment_json import read
+from attn_gui.files.export_parts import Window
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.context import Context
+from attn_gui.views.export_choices import PARTS
 from attn_gui.views.export_dialog import ExportDialog, file_name_of
+
+SIGHT = Window((1, 3), (0, 2))
 
 
 def experiment(n: int = 4, heads: int = 2) -> Experiment:
@@ -65,7 +69,7 @@ def show(context: Context, qtbot: QtBot, wait_traced: Callable[[], None], out: P
         context.document.open(Session((NamedExperiment("A: “test”?", e),)), None)
         wait_traced()
         qtbot.waitUntil(lambda: not context.feed.busy)
-        dialog = ExportDialog(context, Exports(context.worker, context.feed))
+        dialog = ExportDialog(context, Exports(context.worker, context.feed), lambda: SIGHT)
         qtbot.addWidget(dialog)
         dialog.show()
         return dialog
@@ -399,7 +403,7 @@ def test_says_when_the_latest_change_is_not_in_it(
 
 
 def test_before_the_first_result(context: Context, qtbot: QtBot, wait_traced: Callable[[], None], out: Path) -> None:
-    dialog = ExportDialog(context, Exports(context.worker, context.feed))
+    dialog = ExportDialog(context, Exports(context.worker, context.feed), lambda: SIGHT)
     qtbot.addWidget(dialog)
     dialog.show()
     assert dialog.plan.text() == "There is nothing to export until the first result is there."
@@ -414,7 +418,8 @@ def test_before_the_first_result(context: Context, qtbot: QtBot, wait_traced: Ca
 def test_by_the_keyboard_alone(show: Callable[..., ExportDialog], qtbot: QtBot, out: Path) -> None:
     dialog = show()
     dialog.choices.what.setFocus()
-    order = [dialog.choices.what, dialog.choices.head, dialog.choices.form, dialog.path, dialog.browse]
+    choices = dialog.choices
+    order = [choices.what, choices.head, choices.form, choices.part, dialog.path, dialog.browse]
     for field in order:
         assert dialog.focusWidget() is field
         qtbot.keyClick(field, Qt.Key.Key_Tab)
@@ -510,10 +515,44 @@ def test_a_folder_is_called_as_the_open_file(
 def test_a_path_typed_before_the_first_result_keeps_its_folder(
     context: Context, qtbot: QtBot, wait_traced: Callable[[], None], tmp_path: Path
 ) -> None:
-    dialog = ExportDialog(context, Exports(context.worker, context.feed))
+    dialog = ExportDialog(context, Exports(context.worker, context.feed), lambda: SIGHT)
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.path.setText(str(tmp_path / "mine.csv"))
     context.document.start()
     wait_traced()
     assert dialog.path.text() == str(tmp_path / "N_head1.csv")
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "lines", "first"),
+    [
+        ("sight", "N_head1_window.csv", 3, ["query", "t0", "t1"]),
+        ("pooled", "N_head1_pooled1024_max.csv", 5, ["query", "t0", "t1", "t2", "t3"]),
+        ("means", "N_head1_pooled1024_mean.csv", 5, ["query", "t0", "t1", "t2", "t3"]),
+        ("top", "N_head1_top8.csv", 11, ["head", "query_index", "query", "rank", "key_index", "key", "value"]),
+    ],
+)
+def test_a_part_is_written_under_its_own_name(
+    show: Callable[..., ExportDialog], qtbot: QtBot, out: Path, part: str, name: str, lines: int, first: list[str]
+) -> None:
+    dialog = show()
+    pick(dialog.choices.part, PARTS[part])
+    assert dialog.path.text() == str(out / name)
+    assert not dialog.copy.isEnabled()
+    written = export(dialog, qtbot).read_text(encoding="utf-8").splitlines()
+    assert written[0].split(",") == first
+    assert len(written) == lines
+
+
+def test_only_matrices_have_parts(show: Callable[..., ExportDialog]) -> None:
+    dialog = show()
+    choices = dialog.choices
+    pick(choices.part, PARTS["top"])
+    pick(choices.what, "output")
+    assert not choices.part.isEnabled()
+    assert choices.order.part is None
+    pick(choices.what, "A ")
+    assert choices.order.part is not None
+    pick(choices.form, "NPZ")
+    assert choices.order.part is None
