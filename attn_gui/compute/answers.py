@@ -6,11 +6,11 @@ from collections.abc import Generator
 
 from attn_gui.compute.picked import read_sum
 from attn_gui.compute.picture import picture, refined
-from attn_gui.compute.reading import read_cell, read_row, read_row_sums
+from attn_gui.compute.reading import read_block, read_cell, read_row, read_row_sums
 from attn_gui.compute.statistics import head_statistics
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.answers import Answer, NotYet, StageValues
-from attn_gui.model.asks import Ask, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk, SumAsk
+from attn_gui.model.asks import Ask, BlockAsk, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk, SumAsk
 from attn_gui.model.picture import Picture
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
@@ -30,7 +30,7 @@ def answer(trace: Trace, ask: Ask) -> Generator[float, None, Answer]:
     if isinstance(ask, StatisticsAsk):
         return (yield from head_statistics(trace))
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
-    if isinstance(ask, PictureAsk | StageAsk | SumAsk) and ask.stage not in stages_of(e):
+    if isinstance(ask, PictureAsk | StageAsk | BlockAsk | SumAsk) and ask.stage not in stages_of(e):
         return None
     if isinstance(ask, PictureAsk) and STAGES[ask.stage].square:
         yield from trace.matrix(ask.stage, head).begun(ask.pooling)
@@ -52,13 +52,15 @@ def _waits(trace: Trace, ask: Ask) -> bool:
     return isinstance(ask, StageAsk) and ask.stage in FROM_OUTPUTS and trace.part() < 1
 
 
-_Quick = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk
+_Quick = PictureAsk | StageAsk | BlockAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk
 
 
 def _answer(trace: Trace, ask: _Quick, head: Head) -> Answer:
     e = trace.experiment
     if isinstance(ask, PictureAsk):
         return picture(trace, ask.request(e))
+    if isinstance(ask, BlockAsk):
+        return read_block(trace, ask, head)
     if isinstance(ask, CellAsk):
         return read_cell(trace, head, min(ask.i, e.n_q - 1), min(ask.j, e.n_k - 1))
     if isinstance(ask, RowAsk):
@@ -67,8 +69,4 @@ def _answer(trace: Trace, ask: _Quick, head: Head) -> Answer:
         return read_row_sums(trace, head)
     if isinstance(ask, SumAsk):
         return read_sum(trace, ask, head)
-    if ask.head == "mean" and ask.square:
-        values = trace.matrix(ask.stage, "mean").block(slice(0, e.n_q), slice(0, e.n_k))
-    else:
-        values = trace.stage(ask.stage, head if isinstance(head, int) else 0)
-    return StageValues(ask, values)
+    return StageValues(ask, trace.stage(ask.stage, head if isinstance(head, int) else 0))

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.model.answers import Reading, Row, RowSums
+from attn_gui.model.answers import Block, Reading, Row, RowSums
+from attn_gui.model.asks import BlockAsk
 from attn_gui.model.forbidding import forbidding
 from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
@@ -15,6 +16,17 @@ from attn_gui.model.trace import Head, Trace
 
 # exp of a score within it keeps its digits in float32 as well
 PLAIN_RANGE = 80.0
+
+
+def read_block(trace: Trace, ask: BlockAsk, head: Head) -> Block:
+    """A window of a square stage, brought within its bounds."""
+    matrix = trace.matrix(ask.stage, head)
+    (top, bottom), (left, right) = (
+        (max(0, min(start, length - 1)), max(1, min(stop, length)))
+        for (start, stop), length in zip((ask.rows, ask.columns), matrix.shape, strict=True)
+    )
+    rows, columns = slice(top, bottom), slice(left, right)
+    return Block(ask, (top, bottom), (left, right), matrix.block(rows, columns), matrix.allowed(rows, columns))
 
 
 def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:

@@ -40,7 +40,8 @@ def write_matrix(
 ) -> Generator[float, None, None]:
     """Write the matrix form of one table; yields the part done, 0 to 1. ``path`` is replaced at the end.
 
-    block_cells: about how many are read at a time. Closing the generator, and any error, leaves ``path`` as it was. Raises FileError.
+    block_cells: about how many are read at a time. Closing the generator, and any error, leaves ``path`` as it was.
+    Raises FileError.
     """
     columns = _encoded(path, layout.column_kind, layout.columns)
     labels = _encoded(path, layout.row_kind, layout.rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_gui.model.asks import StageAsk, SumAsk
+from attn_gui.model.asks import BlockAsk, StageAsk, SumAsk
 from attn_gui.model.masks import Term
 from attn_gui.model.picture import Picture
 from attn_gui.model.statistics import HeadStatistics
@@ -102,9 +102,23 @@ class Sum:
     masked: int
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Numbers of a window, and where the mask allows: [rows, columns] from ``rows`` and ``columns`` on.
+
+    The window is the one asked for as far as the experiment has it.
+    """
+
+    ask: BlockAsk
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    values: Array
+    allowed: Array
+
+
 @dataclass(frozen=True)
 class NotYet:
     """The answer takes a pass over all rows, which is on its way."""
 
 
-Answer = Picture | StageValues | Reading | Row | RowSums | Sum | HeadStatistics | NotYet | None
+Answer = Picture | StageValues | Block | Reading | Row | RowSums | Sum | HeadStatistics | NotYet | None

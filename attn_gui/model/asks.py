@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import ColourMapping, PictureRequest
 from attn_gui.model.stage_shape import stage_shape
-from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Pooling
 
 
@@ -41,14 +40,20 @@ class PictureAsk:
 
 @dataclass(frozen=True)
 class StageAsk:
-    """A stage as numbers; ``head`` is not looked at for stages that are not per head."""
+    """A stage that is not square as numbers; ``head`` is not looked at for stages that are not per head."""
 
     stage: str
     head: Head = 0
 
-    @property
-    def square(self) -> bool:
-        return STAGES[self.stage].square
+
+@dataclass(frozen=True)
+class BlockAsk:
+    """A window of a square stage as numbers: queries ``rows`` and keys ``columns``, [start, stop)."""
+
+    stage: str
+    head: Head
+    rows: tuple[int, int]
+    columns: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class StatisticsAsk:
     """The statistics of every head."""
 
 
-Ask = PictureAsk | StageAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk | StatisticsAsk
+Ask = PictureAsk | StageAsk | BlockAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk | StatisticsAsk
 
 
 def _within(start: int, stop: int, length: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""ArrayModel: a finished array as a table that can be read and copied."""
+"""ArrayModel: numbers as a table that can be read and copied."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class ArrayModel(GridModel):
-    """A numpy array [rows, columns], with a label for each row and column. Cells are formatted when they are looked at.
+    """Numbers [rows, columns], with a label for each row and column. Cells are formatted when they are looked at.
 
-    ``figures`` is what all its numbers take on screen; ``figures_changed`` comes after every change.
+    ``values`` is what there is of them, from the cell ``origin`` on; the others are still to come. ``figures`` is what
+    they take on screen; ``figures_changed`` comes after every change.
     """
 
     editable = False
@@ -35,11 +36,11 @@ class ArrayModel(GridModel):
         super().__init__(parent)
         self._settings = settings
         self.values: Array = np.zeros((0, 0))
+        self.origin = (0, 0)
         self.row_labels: Sequence[str] = ()
         self.column_labels: Sequence[str] = ()
         self._precision = Precision.FLOAT64
         self.figures = Span()
-        self._waiting = False
         settings.changed.connect(self._on_setting)
 
     def show(
@@ -51,37 +52,54 @@ class ArrayModel(GridModel):
         """
         if values.shape != (len(row_labels), len(column_labels)):
             raise ValueError(f"expected {len(row_labels)} x {len(column_labels)} values, received {values.shape}")
-        same_shape = values.shape == self.values.shape
+        self.show_block(values, (0, 0), row_labels, column_labels, precision)
+
+    def show_block(
+        self,
+        values: Array,
+        origin: tuple[int, int],
+        row_labels: Sequence[str],
+        column_labels: Sequence[str],
+        precision: Precision,
+    ) -> None:
+        """As :meth:`show`, of a table of which there is only a block, from the cell ``origin`` on."""
+        shape = len(row_labels), len(column_labels)
+        same_shape = shape == (self.rowCount(), self.columnCount())
         if not same_shape:
             self.beginResetModel()
-        self._waiting = False
-        self.values, self._precision = values, precision
+        self.values, self.origin, self._precision = values, origin, precision
         self.row_labels, self.column_labels = row_labels, column_labels
         self.figures = span_of(values, self._settings.decimals)
         if not same_shape:
             self.endResetModel()
-        elif values.size:
+        elif shape[0] and shape[1]:
             self._say_all_changed()
             self.headerDataChanged.emit(Qt.Orientation.Vertical, 0, len(row_labels) - 1)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(column_labels) - 1)
         self.figures_changed.emit()
 
-    def wait(self, shape: tuple[int, int], row_labels: Sequence[str], column_labels: Sequence[str]) -> None:
+    def wait(self, row_labels: Sequence[str], column_labels: Sequence[str]) -> None:
         """Show cells whose numbers are still to come."""
-        if self._waiting and shape == self.values.shape and row_labels is self.row_labels:
-            return
-        self.beginResetModel()
-        self._waiting = True
-        self.values, self.figures = np.broadcast_to(np.float64(0.0), shape), Span()
-        self.row_labels, self.column_labels = row_labels, column_labels
-        self.endResetModel()
-        self.figures_changed.emit()
+        if self.values.size or row_labels is not self.row_labels:
+            self.show_block(np.zeros((0, 0)), (0, 0), row_labels, column_labels, Precision.FLOAT64)
+
+    def holds(self, rows: range, columns: range) -> bool:
+        """Whether the numbers of these cells are there."""
+        (top, left), (height, width) = self.origin, self.values.shape
+        inside = top <= rows.start and rows.stop <= top + height
+        return inside and left <= columns.start and columns.stop <= left + width
+
+    def value(self, row: int, column: int) -> float | None:
+        """A number, None where it is still to come."""
+        i, j = row - self.origin[0], column - self.origin[1]
+        here = 0 <= i < self.values.shape[0] and 0 <= j < self.values.shape[1]
+        return float(self.values[i, j]) if here else None
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else self.values.shape[0]
+        return 0 if parent.isValid() else len(self.row_labels)
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
-        return 0 if parent.isValid() else self.values.shape[1]
+        return 0 if parent.isValid() else len(self.column_labels)
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
         if not index.isValid():
@@ -89,14 +107,16 @@ class ArrayModel(GridModel):
         if role == Role.TextAlignmentRole:
             return _RIGHT
         row, column = index.row(), index.column()
-        if self._waiting:
+        value = self.value(row, column)
+        if value is None:
             return WAITING if role in (Role.DisplayRole, Role.EditRole) else None
         if role == Role.DisplayRole:
-            return shown(float(self.values[row, column]), self.figures.decimals)
+            return shown(value, self.figures.decimals)
         if role in (Role.EditRole, Role.ToolTipRole):
-            return self._text(row, column)
+            return number_text(value, self._precision)
         if role == Role.AccessibleTextRole:
-            return f"{self.row_labels[row]}, {self.column_labels[column]}, {self._text(row, column)}"
+            text = number_text(value, self._precision)
+            return f"{self.row_labels[row]}, {self.column_labels[column]}, {text}"
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
@@ -110,11 +130,11 @@ class ArrayModel(GridModel):
         return labels[section]
 
     def cells(self, rows: range, columns: range) -> list[list[str]]:
-        block = self.values[rows.start : rows.stop, columns.start : columns.stop]
+        if not self.holds(rows, columns):
+            return super().cells(rows, columns)
+        top, left = self.origin
+        block = self.values[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
         return full_texts(block, self._precision)
-
-    def _text(self, row: int, column: int) -> str:
-        return number_text(float(self.values[row, column]), self._precision)
 
     def _on_setting(self, name: str) -> None:
         if name == "decimals" and self.values.size:

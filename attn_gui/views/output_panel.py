@@ -55,7 +55,7 @@ class OutputPanel(Panel):
         n, d = stage_shape(experiment, "output")
         names, tokens = [f"o{index + 1}" for index in range(d)], experiment.tokens.tokens
         if isinstance(answer, NotYet):
-            self.table.wait_for_output((n, d), tokens, names)
+            self.table.wait_for_output(tokens, names)
         else:
             self.table.show_output(answer.values, tokens, names, experiment.precision)
         self.show_formula(formulas.output(experiment))

@@ -59,9 +59,9 @@ class OutputTable(LitTable):
         if same and not self.context.settings.reduced_motion:
             self._start_flash(before)
 
-    def wait_for_output(self, shape: tuple[int, int], tokens: Sequence[str], columns: Sequence[str]) -> None:
+    def wait_for_output(self, tokens: Sequence[str], columns: Sequence[str]) -> None:
         """Show the cells of an output that is still to come."""
-        self.array.wait(shape, tokens, columns)
+        self.array.wait(tokens, columns)
 
     @property
     def least_width(self) -> int:

@@ -28,10 +28,17 @@ class StageModel(ArrayModel):
         self._stage = ""
         self._layout = NOTHING
 
-    def show_stage(self, stage: str, values: NDArray[Any], layout: Layout, precision: Precision) -> None:
-        """Show ``values`` [rows, columns] of ``stage``."""
+    def show_stage(
+        self,
+        stage: str,
+        values: NDArray[Any],
+        layout: Layout,
+        precision: Precision,
+        origin: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Show ``values`` of ``stage``, [rows, columns] or a block of it from ``origin`` on."""
         self._stage, self._layout = stage, layout
-        self.show(values, layout.rows, layout.columns, precision)
+        self.show_block(values, origin, layout.rows, layout.columns, precision)
 
     def forget(self) -> None:
         """Let go of the numbers."""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
-from attn_gui.model.answers import StageValues
-from attn_gui.model.asks import Ask, PictureAsk, StageAsk
+from attn_gui.model.answers import Block, NotYet, StageValues
+from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, StageAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.stage_shape import stage_shape, stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 from attn_gui.views.bands import Bands
+from attn_gui.views.block_sight import BlockSight
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.array_picture import CELL_HEIGHT, ArrayPicture
 from attn_gui.views.drawers.drawer import Drawer, table_height
@@ -44,6 +49,8 @@ class StagesDrawer(Drawer):
         self.told.setObjectName("muted")
         self.model = StageModel(context, self)
         self.table = StageTable(context, self.model)
+        self._sight = BlockSight(self.table, self.model)
+        self._sight.wanted.connect(self._ask)
         self.picture = ArrayPicture(context)
         self.empty.say("Starting torch", "The stages fill in as soon as it is there.")
         pictured = QWidget()
@@ -119,7 +126,11 @@ class StagesDrawer(Drawer):
         name = self._name(self.context.document.experiment)
         asks: dict[str, Ask] = {}
         if self.form.value == "table":
-            asks[SLOT] = StageAsk(name, self._head(name))
+            trace = self.context.feed.trace
+            e = self.context.document.experiment if trace is None else trace.experiment
+            block = self._sight.block((e.n_q, e.n_k))
+            head = self._head(name)
+            asks[SLOT] = BlockAsk(name, head, *block) if STAGES[name].square else StageAsk(name, head)
         elif not STAGES[name].square:
             asks[SLOT] = PictureAsk(name, self._head(name), size=self.picture.most_cells, diverging=True)
         self.keep_asks(asks)
@@ -143,11 +154,23 @@ class StagesDrawer(Drawer):
         e = trace.experiment
         if isinstance(answer, StageValues):
             name = answer.ask.stage
-            self.model.show_stage(name, answer.values, layout(e, name), e.precision)
-            self.updateGeometry()
-            self.table.setAccessibleName(f"{name}, {STAGES[name].what}")
+            self._show(name, answer.values, (0, 0))
+        elif isinstance(answer, Block):
+            self._show(answer.ask.stage, answer.values, (answer.rows[0], answer.columns[0]))
+            self._ask()
+        elif isinstance(answer, NotYet):
+            table = layout(e, self._name(e))
+            self.model.show_stage(self._name(e), np.zeros((0, 0)), table, e.precision)
         elif isinstance(answer, Picture):
             self.picture.show_picture(answer, layout(e, answer.request.stage))
+
+    def _show(self, name: str, values: NDArray[Any], origin: tuple[int, int]) -> None:
+        trace = self.context.feed.trace
+        assert trace is not None
+        e = trace.experiment
+        self.model.show_stage(name, values, layout(e, name), e.precision, origin)
+        self.updateGeometry()
+        self.table.setAccessibleName(f"{name}, {STAGES[name].what}")
 
     def _refresh_if_visible(self) -> None:
         if self.isVisible():

@@ -8,12 +8,13 @@ import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 
+from attn_gui.control.exports import MAX_COPIED_CELLS
 from attn_gui.control.feed import Feed
 from attn_gui.control.notices import Notices
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files.numbers import row_text
-from attn_gui.model.answers import StageValues
-from attn_gui.model.asks import StageAsk
+from attn_gui.model.answers import Block
+from attn_gui.model.asks import BlockAsk
 from attn_gui.model.precision import Precision
 from attn_gui.model.trace import Head
 
@@ -21,7 +22,7 @@ ROWS_A_STEP = 64
 
 
 class Copying(QObject):
-    """One copy at a time; it asks for the whole stage, and drops it once the text is on the clipboard."""
+    """One copy at a time."""
 
     def __init__(self, feed: Feed, worker: Worker, notices: Notices, slot: str, parent: QObject) -> None:
         super().__init__(parent)
@@ -29,23 +30,30 @@ class Copying(QObject):
         self._worker = worker
         self._notices = notices
         self._slot = f"{slot}.copy"
-        self._rows = slice(None)
-        self._columns = slice(None)
         self._what = ""
         feed.answered.connect(self._on_answer)
 
     def copy(self, what: str, stage: str, head: Head, rows: slice, columns: slice) -> None:
         """Put rows and columns of ``stage`` on the clipboard, tab separated; ``what`` names them to the person."""
-        self._what, self._rows, self._columns = what, rows, columns
+        trace = self._feed.trace
+        if trace is None:
+            return
+        shape = trace.experiment.n_q, trace.experiment.n_k
+        (top, bottom, _), (left, right, _) = rows.indices(shape[0]), columns.indices(shape[1])
+        cells = (bottom - top) * (right - left)
+        if cells > MAX_COPIED_CELLS:
+            self._notices.warn(f"{what} is {cells:,} numbers: better exported to a file (File, Export)", "copy")
+            return
+        self._what = what
         self._feed.ask(self._slot, None)
-        self._feed.ask(self._slot, StageAsk(stage, head))
+        self._feed.ask(self._slot, BlockAsk(stage, head, (top, bottom), (left, right)))
 
     def _on_answer(self, slot: str, answer: object) -> None:
         trace = self._feed.trace
-        if slot != self._slot or not isinstance(answer, StageValues) or trace is None:
+        if slot != self._slot or not isinstance(answer, Block) or trace is None:
             return
         self._feed.ask(self._slot, None)
-        block, precision = answer.values[self._rows, self._columns], trace.experiment.precision
+        block, precision = answer.values, trace.experiment.precision
         self._worker.submit(
             f"{self._slot}.text", lambda: _text(block, precision), Priority.TRACE, self._on_text, self._on_failure
         )

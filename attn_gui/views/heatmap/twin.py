@@ -11,18 +11,19 @@ from PySide6.QtGui import QFontInfo, QFontMetricsF, QKeyEvent, QPainter, QPaintE
 from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.control.settings import Settings
-from attn_gui.model.answers import StageValues
-from attn_gui.model.asks import StageAsk
+from attn_gui.model.answers import Block
+from attn_gui.model.asks import BlockAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
+from attn_gui.model.trace import Head
 from attn_gui.views.array_model import ArrayModel
+from attn_gui.views.block_sight import BlockSight
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.heatmap.frame import Corner
 from attn_gui.views.heatmap.labels import longest_text
 from attn_gui.views.heatmap.numbers_item import SIZES_BELOW, SMALLEST_PIXELS
 from attn_gui.views.heatmap.words import cell_description
-from attn_gui.views.masks.cells import allowed_in
 from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
@@ -38,12 +39,16 @@ class TwinModel(ArrayModel):
     def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(settings, parent)
         self._experiment: Experiment | None = None
-        self._ask = StageAsk("N")
-        self._rows: dict[int, np.ndarray[Any, Any]] = {}  # what the mask allows, of the rows looked at
+        self._stage = "N"
+        self._head: Head = 0
+        self._allowed: np.ndarray[Any, Any] = np.zeros((0, 0), bool)
 
-    def show_stage(self, answer: StageValues, experiment: Experiment) -> None:
-        self._experiment, self._ask, self._rows = experiment, answer.ask, {}
-        self.show(answer.values, experiment.tokens.tokens, experiment.keys.tokens, experiment.precision)
+    def show_answer(self, answer: Block, experiment: Experiment) -> None:
+        self._experiment, self._stage, self._head = experiment, answer.ask.stage, answer.ask.head
+        self._allowed = answer.allowed
+        origin = answer.rows[0], answer.columns[0]
+        tokens, keys = experiment.tokens.tokens, experiment.keys.tokens
+        self.show_block(answer.values, origin, tokens, keys, experiment.precision)
 
     def forget(self) -> None:
         """Let go of the numbers."""
@@ -54,25 +59,22 @@ class TwinModel(ArrayModel):
         if index.isValid() and self._experiment is not None:
             if role == Qt.ItemDataRole.AccessibleTextRole:
                 return self.description(index.row(), index.column())
-            if role == Qt.ItemDataRole.DisplayRole and not self.allowed(index.row(), index.column()):
+            if role == Qt.ItemDataRole.DisplayRole and self.allowed(index.row(), index.column()) is False:
                 return NOT_ALLOWED
         return super().data(index, role)
 
-    def allowed(self, i: int, j: int) -> bool:
-        """Whether the mask lets query ``i`` attend to key ``j`` in the head shown."""
-        assert self._experiment is not None
-        if i not in self._rows:
-            keys = slice(0, self._experiment.n_k)
-            self._rows[i] = allowed_in(self._experiment, slice(i, i + 1), keys, self._ask.head)[0]
-        return bool(self._rows[i][j])
+    def allowed(self, i: int, j: int) -> bool | None:
+        """Whether the mask lets query ``i`` attend to key ``j`` in the head shown; None while that is to come."""
+        if self.value(i, j) is None:
+            return None
+        return bool(self._allowed[i - self.origin[0], j - self.origin[1]])
 
     def description(self, i: int, j: int) -> str:
         """``query is, key the, head 1, weight 0.2226, allowed``."""
         assert self._experiment is not None
-        found = float(self.values[i, j]), self.allowed(i, j)
-        return cell_description(
-            self._experiment, self._ask.stage, self._ask.head, (i, j), found, self._settings.decimals
-        )
+        value = self.value(i, j)
+        found = None if value is None else (value, bool(self.allowed(i, j)))
+        return cell_description(self._experiment, self._stage, self._head, (i, j), found, self._settings.decimals)
 
 
 class Twin(SpreadsheetView):
@@ -85,10 +87,12 @@ class Twin(SpreadsheetView):
         super().__init__(context, parent)
         self.values = TwinModel(context.settings, self)
         self.setModel(self.values)
+        self._sight = BlockSight(self, self.values)
+        self._sight.wanted.connect(self._ask)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._slot = f"{slot}.table"
         self._stage = ""
-        self._following = False
+        self._following = self._sought = False
         self._font_size = QFontInfo(self.font()).pixelSize()
         header = self.horizontalHeader()
         header.setFont(header.font())  # its own, whatever that of the numbers is
@@ -106,7 +110,7 @@ class Twin(SpreadsheetView):
 
     def open(self, stage: str) -> None:
         """Show ``stage`` from now on."""
-        self._stage = stage
+        self._stage, self._sought = stage, False
         self._ask()
         self._go_to_selected()
 
@@ -145,14 +149,20 @@ class Twin(SpreadsheetView):
         super().keyPressEvent(event)
 
     def _ask(self) -> None:
+        trace = self.context.feed.trace
         if self._stage:
-            self.context.feed.ask(self._slot, StageAsk(self._stage, self.context.selection.head))
+            e = self.context.document.experiment if trace is None else trace.experiment
+            block = self._sight.block((e.n_q, e.n_k))
+            self.context.feed.ask(self._slot, BlockAsk(self._stage, self.context.selection.head, *block))
 
     def _on_answer(self, slot: str, answer: object) -> None:
         trace = self.context.feed.trace
-        if slot == self._slot and isinstance(answer, StageValues) and trace is not None:
-            self.values.show_stage(answer, trace.experiment)
-            self._go_to_selected()
+        if slot == self._slot and isinstance(answer, Block) and trace is not None:
+            self.values.show_answer(answer, trace.experiment)
+            if not self._sought:
+                self._sought = True
+                self._go_to_selected()
+            self._ask()
 
     def _go_to_selected(self) -> None:
         selection = self.context.selection
