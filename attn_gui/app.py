@@ -106,6 +106,7 @@ def open_window(session: Session, profile: Path) -> MainWindow:
     settings = Settings(profile)
     worker = Worker()
     feed = Feed(worker)
+    feed.memory = settings.memory
     document = Document(session, feed)
     notices = Notices()
     look = Look(settings)
@@ -119,9 +120,16 @@ def open_window(session: Session, profile: Path) -> MainWindow:
     feed.failed.connect(caught.report_unexpected)
     FaultDialog(context, caught, window)
     window.first_painted.connect(document.start)
+    settings.changed.connect(lambda name: _compute_within(document, settings.memory) if name == "memory" else None)
     if settings.device != document.device:
         _go_on_with(settings.device, window)
     return window
+
+
+def _compute_within(document: Document, memory: int | None) -> None:
+    """Compute anew with another bound on what is held whole."""
+    document.feed.memory = memory
+    document.recompute()
 
 
 def _go_on_with(device: str, window: MainWindow) -> None:

@@ -63,6 +63,18 @@ class Settings(QObject):
         self._set("decimals", value)
 
     @property
+    def memory(self) -> int | None:
+        """Bytes that A and N may take to be held whole; None for a share of what is free."""
+        try:
+            return max(0, int(str(self._file.value("memory", "")))) or None
+        except ValueError:
+            return None
+
+    @memory.setter
+    def memory(self, value: int | None) -> None:
+        self._set("memory", "" if value is None else str(value))
+
+    @property
     def reduced_motion(self) -> bool:
         return str(self._file.value("reduced_motion", "false")) == "true"
 

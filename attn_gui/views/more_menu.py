@@ -1,4 +1,4 @@
-"""MorePanel: how scores are scaled and capped, the cache, precision, device, biases and decimals."""
+"""MorePanel: how scores are scaled and capped, the cache, precision, device, memory, biases and decimals."""
 
 from __future__ import annotations
 
@@ -33,8 +33,17 @@ PRECISIONS = {
 }
 
 
+# what A and N may take before they are computed block by block
+MEMORY: dict[int | None, str] = {
+    None: "a quarter of what is free, at most 512 MB",
+    1 << 28: "256 MB",
+    1 << 30: "1 GB",
+    1 << 32: "4 GB",
+}
+
+
 class MorePanel(QFrame):
-    """A panel that ``button`` drops down; each change in it is one undo step (the device and decimals are none)."""
+    """A panel that ``button`` drops down. A change in it is one undo step; device, memory and decimals are none."""
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         # a popup needs a window that it belongs to: Wayland places it by nothing else
@@ -45,13 +54,13 @@ class MorePanel(QFrame):
         self._scale = context.document.experiment.scoring.scale
         self._custom = self._scale not in (None, 1.0)
         self.setObjectName("panel")
-        self.setAccessibleName("Scale, softcap, cache, precision, device, biases and decimals")
+        self.setAccessibleName("Scale, softcap, cache, precision, device, memory, biases and decimals")
         # a click on the button closes the panel and does not open it again
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
         self.button.setText("More")
         self.button.setArrowType(Qt.ArrowType.DownArrow)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.button.setToolTip("Scale, softcap, cache, precision, device, biases, decimals")
+        self.button.setToolTip("Scale, softcap, cache, precision, device, memory, biases, decimals")
         self.button.clicked.connect(self.open)
         self.scale_kind = Segments(context.look, "Scale", [("default", "1/√d_k"), ("one", "1"), ("custom", "Custom")])
         self.scale = NumberField("Scale", self._take_scale)
@@ -61,6 +70,8 @@ class MorePanel(QFrame):
         self.precision = Dropdown("Precision")
         self.devices = DeviceList(context.worker, self)
         self.device = DeviceChoice(context, self.devices)
+        self.memory = Dropdown("Memory for A and N")
+        self.memory.setToolTip("Larger ones are computed block by block as they are looked at; no number changes")
         self.biases = QCheckBox("b_Q, b_K, b_V, b_O")
         self.biases.setAccessibleName("Biases")
         self.biases_reason = QLabel()
@@ -75,6 +86,7 @@ class MorePanel(QFrame):
         self.scale_kind.chosen.connect(self._choose_scale)
         self.softcap_kind.chosen.connect(self._choose_softcap)
         self.precision.chosen.connect(self._choose_precision)
+        self.memory.chosen.connect(lambda value: setattr(context.settings, "memory", value))
         self.biases.clicked.connect(self._choose_biases)
         self.decimals.valueChanged.connect(lambda value: setattr(context.settings, "decimals", value))
         context.document.changed.connect(lambda before, after: self._refresh() if self.isVisible() else None)
@@ -120,6 +132,7 @@ class MorePanel(QFrame):
             ("Cache", self.cache, None),
             ("Precision", self.precision, None),
             ("Device", self.device, None),
+            ("Memory", self.memory, None),
             ("Biases", self.biases, None),
             ("", self.biases_reason, None),
             ("Decimals", self.decimals, None),
@@ -157,6 +170,8 @@ class MorePanel(QFrame):
         entry = self.devices.entry(self._context.document.device)
         unsupported = {} if entry is None else entry.unsupported
         self.precision.show_choices([(p, text, unsupported.get(p)) for p, text in PRECISIONS.items()], e.precision)
+        known = self._context.settings.memory
+        self.memory.show_choices([(value, text, None) for value, text in MEMORY.items()], known)
         self.biases.setEnabled(e.weights is not None)
         self.biases.setChecked(e.weights is not None and e.weights.has_biases)
         self.biases_reason.setText("" if e.weights is not None else "Q, K and V were given: nothing is projected")
@@ -167,7 +182,7 @@ class MorePanel(QFrame):
     def _on_listed(self) -> None:
         self._refresh()
         last: QWidget = self.precision
-        for following in (*self.device.buttons.values(), self.biases):
+        for following in (*self.device.buttons.values(), self.memory, self.biases):
             QWidget.setTabOrder(last, following)
             last = following
 

@@ -122,13 +122,26 @@ def test_the_softcap_goes_on_and_off_and_refuses_what_is_not_above_zero(
     enter(qtbot, panel.softcap, "20")
     assert scoring(context).softcap == 20.0
     enter(qtbot, panel.softcap, "-1")
-    assert panel.softcap.reason.text() == "⚠ Expected a finite number above 0, received -1.0"
+    assert panel.softcap.reason.text() == "⚠ Expected a number from 1e-30 to 1e30, received -1.0"
     assert scoring(context).softcap == 20.0
     panel.softcap_kind.button("off").click()
     assert scoring(context).softcap is None
     context.document.undo_stack.undo()
     assert scoring(context).softcap == 20.0
     assert panel.softcap_kind.value == "on"
+
+
+def test_the_memory_is_a_setting_and_no_step_of_undo(panel: MorePanel, context: Context) -> None:
+    panel.open()
+    assert context.settings.memory is None
+    assert panel.memory.currentText().startswith("a quarter of what is free")
+    index = next(k for k in range(panel.memory.count()) if panel.memory.itemText(k) == "1 GB")
+    panel.memory.setCurrentIndex(index)
+    panel.memory.activated.emit(index)
+    assert context.settings.memory == 1 << 30
+    assert not context.document.undo_stack.canUndo()
+    context.settings.memory = None
+    assert context.settings.memory is None
 
 
 @pytest.mark.parametrize("precision", list(Precision))
@@ -242,11 +255,11 @@ def test_it_is_walked_through_by_tab(panel: MorePanel, qtbot: QtBot) -> None:
     qtbot.waitUntil(panel.device.buttons["cpu"].isVisible)
     panel.softcap_kind.button("on").click()
     names = []
-    for _ in range(12):
+    for _ in range(13):
         focused = panel.focusWidget()
         assert focused is not None
         names.append(focused.accessibleName() or getattr(focused, "text", str)())
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
-    wanted = ["Scale: 1/√d_k", "Softcap: On", "Softcap", "Tokens in the cache", "Precision", "CPU", "Biases"]
-    wanted.append("Decimals shown")
+    wanted = ["Scale: 1/√d_k", "Softcap: On", "Softcap", "Tokens in the cache", "Precision", "CPU"]
+    wanted += ["Memory for A and N", "Biases", "Decimals shown"]
     assert names[: len(wanted) + 1] == [*wanted, wanted[0]]
