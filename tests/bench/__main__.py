@@ -8,15 +8,43 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from tests.bench import csv_export, edit_to_painted, first_paint, stages
-from tests.bench.report import FILE, Case, Figure, header, line, machine, write
+from tests.bench import (
+    csv_export,
+    eager,
+    edit_to_painted,
+    first_paint,
+    first_picture,
+    growth,
+    memory,
+    stages,
+    stream,
+    tour,
+    windows,
+)
+from tests.bench.report import Case, hold_threads, run
+
+SUBJECTS = (
+    first_paint,
+    edit_to_painted,
+    stages,
+    csv_export,
+    stream,
+    eager,
+    windows,
+    tour,
+    first_picture,
+    memory,
+    growth,
+)
+# they need what Linux tells of a process
+LINUX_ONLY = (eager, memory, growth)
 
 
 def cases() -> list[Case]:
     """Every case, in the order of the table."""
-    return [*first_paint.cases(), *edit_to_painted.cases(), *stages.cases(), *csv_export.cases()]
+    there = [subject for subject in SUBJECTS if sys.platform == "linux" or subject not in LINUX_ONLY]
+    return [case for subject in there for case in subject.cases()]
 
 
 def main(arguments: Sequence[str], available: Sequence[Case] | None = None) -> int:
@@ -28,14 +56,9 @@ def main(arguments: Sequence[str], available: Sequence[Case] | None = None) -> i
     if not chosen:
         print(f"no case is called {' or '.join(words)}; there are:", *(case.name for case in known), sep="\n  ")
         return 2
-    print(machine(), header(), sep="\n", flush=True)
-    figures = []
-    for case in chosen:
-        figures.append(Figure(case, case.measure()))
-        print(line(figures[-1]), flush=True)
-    write(figures, Path(FILE))
-    return 1 if any(figure.holds is False for figure in figures) else 0
+    return run(chosen)
 
 
 if __name__ == "__main__":
+    hold_threads()
     sys.exit(main(sys.argv[1:]))

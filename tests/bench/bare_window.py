@@ -6,7 +6,6 @@ number to both heatmaps painted. ``Peer`` is the other end.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from time import perf_counter
 
@@ -16,6 +15,7 @@ from PySide6.QtCore import QEventLoop
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QWidget
 
+from tests.bench.answering import Answering
 from tests.bench.subject import Forward, Size, experiment
 
 WINDOW = (1280, 800)
@@ -70,23 +70,18 @@ class BareWindow(QMainWindow):
         return perf_counter() - started
 
 
-class Peer:
+class Peer(Answering):
     """The bare window in its own process."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tests.bench.bare_window"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__("tests.bench.bare_window")
+
+    def __enter__(self) -> Peer:
+        return self
 
     def edit(self, size: Size) -> float:
         """As :meth:`BareWindow.edit`."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{size.n} {size.d_model} {size.heads}\n")
-        self._process.stdin.flush()
-        return float(self._process.stdout.readline())
-
-    def close(self) -> None:
-        self._process.communicate()
+        return float(self.ask(f"{size.n} {size.d_model} {size.heads}"))
 
 
 def main() -> int:

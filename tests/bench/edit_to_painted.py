@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
-from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication
 
 from attn_gui.app import open_window
@@ -22,6 +20,7 @@ from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.main_window import MainWindow
 from tests.bench.bare_window import WINDOW, Peer
+from tests.bench.frames import after_paint
 from tests.bench.report import Case, Pairs
 from tests.bench.subject import SIZES, WIDE, Size, experiment
 
@@ -29,7 +28,7 @@ LIMIT = 1.5
 COUNT = 40
 BUDGET_S = 25.0
 QUIET_S = 0.2
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 PEER = "torch forward, two ImageItems in a bare window"
 
 
@@ -42,27 +41,24 @@ def cases() -> list[Case]:
 
 def measure(size: Size, count: int = COUNT, budget: float = BUDGET_S) -> Pairs:
     """Pairs of seconds from edit to painted, the first not counted."""
-    times = []
+    times: list[tuple[float, float]] = []
     end = perf_counter() + budget
-    peer = Peer()
-    try:
-        with opened(experiment(size)) as window:
-            while len(times) <= count and (perf_counter() < end or len(times) <= 3):
-                ours = window.edit(1.0 + len(times) % 2 / 2)
-                times.append((ours, peer.edit(size)))
-    finally:
-        peer.close()
+    with Peer() as peer, opened(experiment(size)) as window:
+        while len(times) <= count and (perf_counter() < end or len(times) <= 3):
+            ours = window.edit(1.0 + len(times) % 2 / 2)
+            times.append((ours, peer.edit(size)))
     return Pairs(tuple(a for a, _ in times[1:]), tuple(b for _, b in times[1:]))
 
 
 @contextmanager
-def opened(first: Experiment) -> Iterator[Watched]:
-    """The program's window on ``first``, computed and painted."""
+def opened(first: Experiment, memory: int | None = None) -> Iterator[Watched]:
+    """The program's window on ``first``, computed and painted; memory: what A and N may take, as in ``trace``."""
     application = QApplication.instance() or QApplication(["attn-gui"])
     assert isinstance(application, QApplication)
     application.setStyle("Fusion")
     with tempfile.TemporaryDirectory() as profile:
         window = open_window(Session((NamedExperiment("bench", first),)), Path(profile))
+        window.context.feed.memory = memory
         window.resize(*WINDOW)
         window.show()
         try:
@@ -82,21 +78,21 @@ class Watched(QObject):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__()
-        self._window = window
+        self.window = window
         self._loop = QEventLoop()
         self._patience = QTimer()
         self._patience.setSingleShot(True)
         self._patience.timeout.connect(self._loop.quit)
         self._heatmaps = [panel.heatmap for panel in (window.formula.scores, window.formula.weights)]
         for heatmap in self._heatmaps:
-            _after_paint(heatmap.plot.canvas, partial(self._on_painted, heatmap))
+            after_paint(heatmap.plot.canvas, partial(self._on_painted, heatmap))
         self._awaited: Experiment | None = None
         self._painted: dict[Heatmap, float] = {}
         self._last_paint = perf_counter()
 
     def edit(self, value: float) -> float:
         """Seconds from a changed embedding to both heatmaps painted; returns once the window has come to rest."""
-        document = self._window.context.document
+        document = self.window.context.document
         self._painted = {}
         self._patience.start(int(PATIENCE_S * 1000))
         started = perf_counter()
@@ -112,7 +108,7 @@ class Watched(QObject):
 
     def settle(self) -> None:
         """Until everything is computed and nothing has been painted for a while (cells that changed flash)."""
-        context = self._window.context
+        context = self.window.context
         application = QCoreApplication.instance()
         assert application is not None
         self._last_paint = perf_counter()
@@ -135,13 +131,3 @@ class Watched(QObject):
             self._painted.setdefault(heatmap, perf_counter())
             if len(self._painted) == len(self._heatmaps):
                 self._loop.quit()
-
-
-def _after_paint(view: Any, call: Callable[[], None]) -> None:
-    paint = view.paintEvent
-
-    def painted(event: QPaintEvent) -> None:
-        paint(event)
-        call()
-
-    view.paintEvent = painted

@@ -72,11 +72,21 @@ class Forward:
         return projected.view(len(self.X), self.heads, -1).transpose(0, 1)
 
 
-def alternate(ours: Callable[[], object], peer: Callable[[], object], count: int, budget: float) -> Pairs:
-    """``count`` pairs of times, fewer (3 at least) once ``budget`` seconds are over; the first pair does not count."""
+def alternate(
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    count: int,
+    budget: float,
+    prepare: Callable[[], object] = lambda: None,
+) -> Pairs:
+    """``count`` pairs of times, fewer (3 at least) once ``budget`` seconds are over; the first pair does not count.
+
+    Nor does ``prepare``, which is called before each pair.
+    """
     end = perf_counter() + budget
     times: list[tuple[float, float]] = []
     while len(times) <= count and (perf_counter() < end or len(times) <= 3):
+        prepare()
         times.append((_timed(ours), _timed(peer)))
     return Pairs(tuple(a for a, _ in times[1:]), tuple(b for _, b in times[1:]))
 
