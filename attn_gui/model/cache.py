@@ -9,6 +9,7 @@ from typing import Any
 from attn_gui.model.edits import moved_cells
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Causal, Combined, MaskRule
 from attn_gui.model.sources import GivenQKV
 from attn_gui.model.table import Table, frozen
 from attn_gui.model.tokens import TokenSequence
@@ -22,8 +23,8 @@ def most_past(experiment: Experiment) -> int:
 def with_past(experiment: Experiment, count: int) -> Experiment:
     """With the first ``count`` keys as the cache; the others are the present.
 
-    No key changes. In a self-attention the tokens of the cache no longer ask; where they come back, they ask again
-    (given queries, which are no longer there, as zeros).
+    No key changes, and a causal mask stays one: it is aligned to the last key. In a self-attention the tokens of the
+    cache no longer ask; where they come back, they ask again (given queries, which are no longer there, as zeros).
     """
     e = experiment
     if not 0 <= count <= most_past(e):
@@ -42,12 +43,20 @@ def with_past(experiment: Experiment, count: int) -> Experiment:
         return replace(e, **fields)
     queries: list[int | None] = [k - e.offset if k >= e.offset else None for k in range(count, n)]
     fields |= moved_cells(e, queries, list(range(n)))
+    fields["rule"] = _up_to_the_last(fields.get("rule", e.rule))
     if isinstance(e.source, GivenQKV):
         kept = [0 if was is None else was for was in queries]
         Q = e.source.Q[:, kept]  # [heads, n_q, d_k]
         Q[:, [was is None for was in queries]] = 0.0
         fields["source"] = GivenQKV(frozen(Q), e.source.K, e.source.V)
     return replace(e, **fields)
+
+
+def _up_to_the_last(rule: MaskRule) -> MaskRule:
+    """A causal rule counted from the first key would have the queries after a cache look at its beginning alone."""
+    if isinstance(rule, Combined):
+        return Combined(tuple(replace(term, rule=_up_to_the_last(term.rule)) for term in rule.terms))
+    return replace(rule, alignment="bottom-right") if isinstance(rule, Causal) else rule
 
 
 def _part(of: TokenSequence, rows: Sequence[int]) -> TokenSequence:

@@ -14,8 +14,8 @@ from attn_gui.model.masks import Combined, Imported, MaskRule, Term
 
 Meaning = Literal["allowed", "blocked", "additive"]
 
-# bfloat16's lowest number, which numpy holds as float32; float32's own lies below it, and no score comes near
-LOWEST = -(2.0 - 2.0**-7) * 2.0**127
+# programs that avoid -inf write this, or the lowest number of a wide type, and no score comes near
+LOWEST = -1e9
 
 
 def mask_of(array: ArrayLike, meaning: Meaning) -> tuple[Imported | None, Additive | None]:
@@ -24,8 +24,8 @@ def mask_of(array: ArrayLike, meaning: Meaning) -> tuple[Imported | None, Additi
     array: [n_q, n_k] or [heads, n_q, n_k]; axes of length 1 before these are dropped.
     meaning: ``allowed``: true (or 1) where a query may attend to a key, as SDPA, ONNX and transformers have it;
     ``blocked``: true where it may not, as nn.MultiheadAttention and ``masked_fill`` have it; ``additive``: numbers to
-    be added. Of these -inf forbids, and so does the lowest number of a precision (``torch.finfo(dtype).min``), which
-    stands for it in programs that avoid -inf: a row of nothing else is fully masked here, where they make it uniform.
+    be added. Of these -inf forbids, and so do -1e9 and what lies below it, ``torch.finfo(dtype).min`` above all, which
+    stand for it in programs that avoid -inf: a row of nothing else is fully masked here, where they make it uniform.
     Raises ExperimentError for another shape, for flags that are neither 0 nor 1, and for NaN and +inf.
     """
     if meaning not in get_args(Meaning):

@@ -9,6 +9,7 @@ import numpy as np
 from attn_gui.model.biases.additive import Additive
 from attn_gui.model.biases.relative_buckets import RelativeBuckets
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Causal
 from attn_gui.model.parts import Part
 from attn_gui.model.positions.learned import Learned
 from attn_gui.model.positions.sinusoidal import Sinusoidal
@@ -49,4 +50,9 @@ def _learned(e: Experiment) -> Learned:
     return Learned(Sinusoidal().vectors(np.arange(e.last_position + 1), e.tokens.width))
 
 
-_BEGUN = {Additive: _additive, RelativeBuckets: _relative_buckets, Learned: _learned}
+def _causal(e: Experiment) -> Causal:
+    """Up to the query's own place, which a cache puts further on than its number."""
+    return Causal("bottom-right" if e.offset else "top-left")
+
+
+_BEGUN = {Additive: _additive, RelativeBuckets: _relative_buckets, Learned: _learned, Causal: _causal}

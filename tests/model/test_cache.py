@@ -14,7 +14,7 @@ from attn_gui.model.biases.additive import Additive
 from attn_gui.model.cache import most_past, with_past
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, Imported, MaskRule, Padding, SlidingWindow
+from attn_gui.model.masks import Causal, Combined, Imported, MaskRule, Padding, SlidingWindow, Term
 from attn_gui.model.masks.block_sparse import BlockSparse
 from attn_gui.model.masks.dilated import Dilated
 from attn_gui.model.masks.document import Document
@@ -141,3 +141,12 @@ def test_one_token_must_be_present() -> None:
     apart = replace(e, values=TokenSequence.of("abc", np.eye(3)))
     with pytest.raises(ExperimentError, match="past: expected none where values have embeddings of their own"):
         with_past(apart, 1)
+
+
+def test_a_causal_mask_stays_one_when_keys_become_a_cache() -> None:
+    random = np.random.default_rng(0)
+    e = Experiment.from_tokens("abcdef", random.normal(size=(6, 4)), rule=Causal())
+    combined = replace(e, rule=Combined((Term(Causal()), Term(SlidingWindow(3)))))
+    for whole in (e, combined):
+        cached = with_past(whole, 4)
+        assert np.allclose(trace(cached).stage("N"), trace(whole).stage("N")[:, 4:], atol=1e-6)

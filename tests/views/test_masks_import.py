@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
 from attn_gui.model.biases.additive import Additive
-from attn_gui.model.masks import Causal
+from attn_gui.model.masks import Causal, MaskRule
 from attn_gui.model.masks.imported import Imported
 from attn_gui.views.context import Context
 from attn_gui.views.masks.import_dialog import ImportDialog
+from attn_gui.views.masks.reading import _reading, with_reading
 
 TRIANGLE = np.tri(5, dtype=bool)
 
@@ -186,3 +188,17 @@ def test_a_large_mask_is_drawn_in_part(dialog: ImportDialog, load: Callable[...,
     load("m.npy", mask=np.tri(300, dtype=bool))
     facts = dialog.meanings["allowed"].facts.text()
     assert "1 to 300 keys" in facts and "the first 48 tokens" in facts
+
+
+def test_what_a_file_before_it_added_goes(context: Context) -> None:
+    e = replace(context.document.experiment, rule=MaskRule())
+    added = _reading(np.where(np.eye(5, dtype=bool), -1e9, 0.5), "additive")
+    once = with_reading(e, added)
+    assert len(once.scoring.biases) == 1
+    assert isinstance(once.rule, Imported)
+    twice = with_reading(once, added)
+    assert len(twice.scoring.biases) == 1
+    flags = with_reading(twice, _reading(np.tri(5, dtype=bool), "allowed"))
+    assert flags.scoring.biases == ()
+    mine = replace(e, scoring=replace(e.scoring, biases=(Additive(np.ones((5, 5))),)))
+    assert len(with_reading(mine, _reading(np.tri(5, dtype=bool), "allowed")).scoring.biases) == 1

@@ -31,7 +31,7 @@ class Grid:
 
 
 # a segment of scores stays in a core's own cache
-CPU = Grid(256, 256, 2048)
+CPU = Grid(256, 512, 2048)
 # enough work for each launch of a kernel
 ACCELERATOR = Grid(1024, 1024, 8192)
 

@@ -47,6 +47,7 @@ def scan_mean(
     by = factors[0], 1
     starts = np.arange(0, count, factors[0])
     blocks = Blocks(
+        0,
         *pool_by(largest_scores, some, by, "max"),
         np.add.reduceat(sums, starts, axis=0),
         pool_by(largest, some, by, "max")[0],

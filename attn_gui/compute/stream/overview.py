@@ -45,10 +45,11 @@ def _spans(length: int, factor: int) -> list[tuple[slice, int]]:
 class Blocks(NamedTuple):
     """Some rows of blocks of an overview, [rows, blocks] each.
 
-    scores: the largest allowed score, 0 where there is none; allowed: whether there is one; sums, largest: of the
-    weights.
+    first: the column of blocks that they begin at; before and after them nothing is allowed. scores: the largest
+    allowed score, 0 where there is none; allowed: whether there is one; sums, largest: of the weights.
     """
 
+    first: int
     scores: Array
     allowed: NDArray[np.bool_]
     sums: Array
@@ -76,18 +77,18 @@ class Overview:
         """Put in ``count`` queries from ``first`` on; those of one row of blocks may come in several calls."""
         f = self.factors[0]
         top = first // f
-        rows = slice(top, top + len(new.scores))
+        place = slice(top, top + len(new.scores)), slice(new.first, new.first + new.scores.shape[1])
         if self.rows[top]:  # only blocks higher than a row of tiles come in parts
-            new = self._with_those_before(top, new)
-        self.scores[rows], self.allowed[rows], self.sums[rows], self.largest[rows] = new
-        self.rows[rows] += np.bincount((first + np.arange(count)) // f - top)
+            new = self._with_those_before(place, new)
+        _, self.scores[place], self.allowed[place], self.sums[place], self.largest[place] = new
+        self.rows[place[0]] += np.bincount((first + np.arange(count)) // f - top)
 
-    def _with_those_before(self, top: int, new: Blocks) -> Blocks:
-        allowed = np.stack([self.allowed[top], new.allowed[0]])
-        out = (1, self.shape[1])
-        scores, some = pool(np.stack([self.scores[top], new.scores[0]]), allowed, out, "max")
-        largest, _ = pool(np.stack([self.largest[top], new.largest[0]]), allowed, out, "max")
-        return Blocks(scores, some, self.sums[top] + new.sums, largest)
+    def _with_those_before(self, place: tuple[slice, slice], new: Blocks) -> Blocks:
+        allowed = np.concatenate([self.allowed[place], new.allowed])
+        out = (1, allowed.shape[1])
+        scores, some = pool(np.concatenate([self.scores[place], new.scores]), allowed, out, "max")
+        largest, _ = pool(np.concatenate([self.largest[place], new.largest]), allowed, out, "max")
+        return Blocks(new.first, scores, some, self.sums[place] + new.sums, largest)
 
     @property
     def complete_rows(self) -> NDArray[np.bool_]:

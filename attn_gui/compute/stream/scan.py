@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.overview import Blocks
-from attn_gui.compute.stream.scores import Scores
+from attn_gui.compute.stream.scores import Scores, Segment
 
 LOG2_E = math.log2(math.e)
+# exponentials of scores so far above their shift, and sums of very many of them, are still in the range of float32
+ROOM = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,74 +43,80 @@ def scan(
 ) -> Generator[None, None, Scanned]:
     """Weights that are exponentials over their sum, in one sweep over the keys; yields between segments.
 
-    The maximum m of each row and the sum l of its exponentials are brought forward from segment to segment (Milakov and
-    Gimelshein 2018; Rabe and Staats 2021), the sums of groups with them. Where a score is not finite, ``low`` or
-    ``high`` tells so and nothing else can be relied on.
+    Each row is shifted by the largest score of the keys that came first, and by a larger one only if its exponentials
+    would grow too large otherwise (the maximum brought forward as in Milakov and Gimelshein 2018, and Rabe and Staats
+    2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on.
     """
-    e, working, group = scores.experiment, scores.working, factors[1]
+    working, group = scores.working, factors[1]
     V = scores.inputs.V[head].t()  # [d_v, n_k]
     count = len(range(rows.start, rows.stop, rows.step or 1))
-    groups = -(-e.n_k // group)
+    segments = list(scores.segments(rows, group)) or [Segment(slice(0, 1), True)]
+    first_group, last = segments[0].keys.start // group, segments[-1].keys.stop
+    groups = -(-last // group) - first_group
 
     def new(value: float, *shape: int) -> torch.Tensor:
         return torch.full(shape, value, dtype=working, device=scores.device)
 
     tops, sums = new(-math.inf, groups, count), new(0.0, groups, count)
     least = max(beside, default=-math.inf)
-    m, total = new(least, count), new(sum(math.exp(b - least) for b in beside), count)
-    gathered, rest = new(0.0, V.shape[0], count), new(-math.inf, count)
+    shift, total = new(least, count), new(sum(math.exp(b - least) for b in beside), count)
+    gathered, rest, row_sums = new(0.0, V.shape[0], count), new(-math.inf, count), new(0.0, count)
     buffer = torch.empty(max(scores.grid.segment, group), count, dtype=working, device=scores.device)
-    shifts: list[tuple[slice, torch.Tensor, torch.Tensor]] = []
+    shifted: list[tuple[int, torch.Tensor]] = []  # the first group that a shift holds for
     low = math.inf
-    for keys, masked in scores.segments(rows, group):
-        place = slice(keys.start // group, -(-keys.stop // group))
+    for keys, masked in segments:
+        place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
         S = scores.block(head, rows, keys, out=buffer[: keys.stop - keys.start])  # [keys, rows]
         if masked:
             allowed = scores.allowed(head, rows, keys)
             low = min(low, float(torch.where(allowed, S, math.inf).amin()))
-            S = S.masked_fill_(~allowed, -math.inf)
+            S.masked_fill_(~allowed, -math.inf)
         else:
             low = min(low, float(S.amin()))
         top = _grouped(S, group, torch.amax, tops[place])
-        if keys.start == 0 and min(group, len(S)) > 1:
+        if keys.start == 0 and min(group, S.shape[0]) > 1:
             rest = S[1:group].amax(0)
-        new_m = torch.maximum(m, top.amax(0))
-        shift = new_m.masked_fill(new_m == -math.inf, 0.0)
+        row_top = top.amax(0)
+        if not shifted or bool((row_top > shift + ROOM).any()):
+            before, shift = shift, _finite(torch.maximum(shift, row_top))
+            kept = torch.exp(before - shift)
+            total, row_sums, gathered = total * kept, row_sums * kept, gathered * kept
+            shifted.append((place.start, shift))
         P = S.sub_(shift).mul_(LOG2_E).exp2_()
-        part = _grouped(P, group, torch.sum, sums[place])
-        kept = torch.exp(m - shift)
-        added = part.sum(0)
-        total = total.mul_(kept).add_(added)
-        gathered.mul_(kept).addmm_(V[:, keys], P)
-        shifts.append((place, shift, added))
-        m = new_m
+        row_sums += _grouped(P, group, torch.sum, sums[place]).sum(0)
+        gathered.addmm_(V[:, keys], P)
         yield
-    if groups > 1:
-        rest = torch.maximum(rest, tops[1:].amax(0))
+    after = tops[1:] if first_group == 0 else tops
+    if len(after):
+        rest = torch.maximum(rest, after.amax(0))
     row_tops = tops.amax(0)
-    empty = row_tops == -math.inf
-    m = m.masked_fill(m == -math.inf, 0.0)
+    m = _finite(torch.maximum(row_tops, new(least, count)))
+    total = (total + row_sums) * torch.exp(shift - m)
     total = total.masked_fill(total == 0, 1.0)  # of an empty row
-    row_sums = torch.zeros(count, dtype=torch.float64)
-    for place, shift, added in shifts:
-        share = torch.exp(shift - m) / total
-        sums[place] *= share
-        row_sums += (added * share).cpu()
-    blocks = _blocks(tops, sums, m, total, factors[0])
+    for (start, by), (stop, _) in pairwise([*shifted, (groups, shift)]):
+        sums[start:stop] *= torch.exp(by - m) / total
+    share = torch.exp(shift - m) / total
     return Scanned(
         rows,
         (m, total),
-        empty,
-        (gathered / total).t(),
-        row_sums,
+        row_tops == -math.inf,
+        (gathered * share).t(),
+        (row_sums * share).cpu().double(),
         torch.exp(torch.stack([row_tops, rest]) - m) / total,
         low,
         float(row_tops.amax()),
-        blocks,
+        _blocks(first_group, tops, sums, m, total, factors[0]),
     )
 
 
-def _blocks(tops: torch.Tensor, sums: torch.Tensor, m: torch.Tensor, total: torch.Tensor, factor: int) -> Blocks:
+def _finite(tops: torch.Tensor) -> torch.Tensor:
+    """0 for rows that have nothing allowed so far."""
+    return tops.masked_fill(tops == -math.inf, 0.0)
+
+
+def _blocks(
+    first: int, tops: torch.Tensor, sums: torch.Tensor, m: torch.Tensor, total: torch.Tensor, factor: int
+) -> Blocks:
     """What an overview has of groups of keys, [groups, rows]."""
     scores = _highest(tops, factor)
     largest = _highest(torch.sub(tops, m).exp_().div_(total), factor)
@@ -115,7 +124,7 @@ def _blocks(tops: torch.Tensor, sums: torch.Tensor, m: torch.Tensor, total: torc
     upright = sums.t().contiguous()
     added = _grouped(upright, factor, torch.sum, upright.new_empty(scores.shape))
     allowed = scores > -math.inf
-    return Blocks(*(to_numpy(part) for part in (scores.masked_fill(~allowed, 0.0), allowed, added, largest)))
+    return Blocks(first, *(to_numpy(part) for part in (scores.masked_fill(~allowed, 0.0), allowed, added, largest)))
 
 
 def _highest(groups: torch.Tensor, factor: int) -> torch.Tensor:
@@ -125,9 +134,10 @@ def _highest(groups: torch.Tensor, factor: int) -> torch.Tensor:
 
 def _grouped(block: torch.Tensor, group: int, reduce: Callable[..., torch.Tensor], out: torch.Tensor) -> torch.Tensor:
     """``reduce`` over groups of ``group`` lines of ``block``, [lines, any], put into ``out``, [groups, any]."""
-    whole = len(block) // group
+    lines = block.shape[0]
+    whole = lines // group
     if whole:
         reduce(block[: whole * group].view(whole, group, -1), 1, out=out[:whole])
-    if whole * group < len(block):
+    if whole * group < lines:
         reduce(block[whole * group :], 0, out=out[whole])
     return out

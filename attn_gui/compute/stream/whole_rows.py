@@ -91,6 +91,7 @@ class Kept:
         by, allowed = (self._factors[0], 1), columns["allowed"]
         starts = np.arange(0, len(allowed), self._factors[0])
         blocks = Blocks(
+            0,
             *pool_by(columns["scores"], allowed, by, "max"),
             np.add.reduceat(columns["weights"], starts, axis=0),
             pool_by(columns["largest"], allowed, by, "max")[0],

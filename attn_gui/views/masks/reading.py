@@ -62,20 +62,25 @@ def candidates(path: Path) -> list[Candidate]:
 
 
 def with_reading(experiment: Experiment, reading: Reading) -> Experiment:
-    """With the mask of ``reading`` in place of the present rule, and what it adds after the present biases.
+    """With the mask of ``reading`` in place of the present rule and of what a file before it added.
 
-    Numbers that forbid nothing leave the rule as it is. Raises ExperimentError where the shape does not fit.
+    Numbers that forbid nothing leave a rule that came from no file as it is. Raises ExperimentError where the shape
+    does not fit.
     """
     e = experiment
     n_k = e.n_k - len(e.appended)
     if reading.shape not in ((e.n_q, n_k), (e.heads, e.n_q, n_k)):
         several = f" or ({e.heads}, {e.n_q}, {n_k})" if e.heads > 1 else ""
         raise ExperimentError("mask", f"shape ({e.n_q}, {n_k}){several}", str(reading.shape))
-    rule = reading.rule or (e.rule if reading.meaning == "additive" else MaskRule())
-    scoring = e.scoring
+    from_file = isinstance(e.rule, Imported)
+    keeps = reading.meaning == "additive" and not from_file
+    rule = reading.rule or (e.rule if keeps else MaskRule())
+    biases = e.scoring.biases
+    if reading.bias is not None or from_file:
+        biases = tuple(bias for bias in biases if not isinstance(bias, Additive))
     if reading.bias is not None:
-        scoring = replace(scoring, biases=(*scoring.biases, reading.bias))
-    return replace(e, rule=rule, scoring=scoring)
+        biases = (*biases, reading.bias)
+    return replace(e, rule=rule, scoring=replace(e.scoring, biases=biases))
 
 
 def _candidate(name: str, array: NDArray[Any]) -> Candidate:
