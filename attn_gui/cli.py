@@ -10,6 +10,7 @@ import argparse
 import errno
 import math
 import os
+import re
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -20,14 +21,15 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar
 from attn_gui import __version__
 from attn_gui.files import examples, session, tensor_file
 from attn_gui.files.errors import FileError
-from attn_gui.files.export import FORMS, export_folder
+from attn_gui.files.export import FORMS, export_folder, folder_for
+from attn_gui.files.export_parts import Pooled, Top, Window, check_part, export_part, part_name
 from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.summary import summary
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.stages import STAGES
-from attn_gui.model.trace import Trace
+from attn_gui.model.trace import Head, Trace
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -111,6 +113,13 @@ def _parser() -> argparse.ArgumentParser:
         help="which stages, by comma: " + ", ".join(STAGES) + " (default: each that differs from the others)",
     )
     export.add_argument("--format", choices=FORMS, default="csv", help="one table a file, one cell a row, or NumPy")
+    export.add_argument("--head", type=_head, help="of a part: a head, from 1, or mean (default: each)")
+    parts = export.add_mutually_exclusive_group()
+    parts.add_argument("--top", dest="part", type=_top, metavar="K", help="only the K largest of each query, as CSV")
+    parts.add_argument("--pooled", dest="part", type=_pooled, metavar="SIZE", help="brought down to SIZE x SIZE blocks")
+    parts.add_argument(
+        "--window", dest="part", type=_window, metavar="Q1:Q2,K1:K2", help="only these queries and keys, from 1"
+    )
     export.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     export.add_argument("--precision", choices=[p.value for p in Precision], help="default: the experiment's own")
     info = commands.add_parser("info", help="say what a session holds")
@@ -156,6 +165,32 @@ def _stages(argument: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def _head(argument: str) -> Head:
+    return "mean" if argument == "mean" else _counted(argument, "a head") - 1
+
+
+def _top(argument: str) -> Top:
+    return Top(_counted(argument, "how many"))
+
+
+def _pooled(argument: str) -> Pooled:
+    return Pooled(_counted(argument, "how many blocks"))
+
+
+def _window(argument: str) -> Window:
+    numbers = re.fullmatch(r"(\d{1,12}):(\d{1,12}),(\d{1,12}):(\d{1,12})", argument.replace(" ", ""))
+    if numbers is None:
+        raise argparse.ArgumentTypeError(f"expected queries and keys as 1:200,1:300, received {argument!r}")
+    top, bottom, left, right = map(int, numbers.groups())
+    return Window((top - 1, bottom), (left - 1, right))
+
+
+def _counted(argument: str, what: str) -> int:
+    if not argument.isascii() or not argument.isdigit() or len(argument) > 12 or int(argument) < 1:
+        raise argparse.ArgumentTypeError(f"expected {what}, 1 or more, received {argument!r}")
+    return int(argument)
+
+
 def _softcap(argument: str) -> float:
     number = float(argument)  # argparse says what a ValueError means
     if not 0 < number < math.inf:
@@ -189,9 +224,40 @@ def _export(options: argparse.Namespace) -> int:
     for stage in stages:
         if stage not in stages_of(named.experiment):
             raise Failure(f"“{named.name}” has no stage {stage}; it has {', '.join(stages_of(named.experiment))}")
+    if options.part is not None:
+        return _export_parts(options, named)
+    if options.head is not None:
+        raise Failure("--head is of a part: --top, --pooled or --window")
     trace = _trace(named, options.device)
     _shown("writing", export_folder(trace, named, options.out, stages, options.format))
     _say(f"{named.name}: {', '.join(stages)} written to {options.out}")
+    return 0
+
+
+def _export_parts(options: argparse.Namespace, named: NamedExperiment) -> int:
+    e = named.experiment
+    stages = options.stage or ["N"]
+    heads: list[Head] = list(range(e.heads)) if options.head is None else [options.head]
+    if options.format == "npz":
+        raise Failure("parts are written as CSV")
+    for stage in stages:
+        if not STAGES[stage].square:
+            raise Failure(f"{stage} has no parts: it is no stage of queries x keys")
+    if heads != ["mean"] and heads[-1] >= e.heads:  # type: ignore[operator]
+        raise Failure(f"“{named.name}” has {e.heads} heads, and no head {options.head + 1}")
+    try:
+        check_part(e, options.part)
+    except ValueError as error:
+        raise Failure(str(error)) from error
+    files = [(stage, head, part_name(stage, head, options.part)) for stage in stages for head in heads]
+    trace = _trace(named, options.device)
+    with folder_for([name for *_, name in files], options.out):
+        for stage, head, name in files:
+            steps = export_part(
+                trace, stage, head, options.out / name, options.part, long_form=options.format == "csv-long"
+            )
+            _shown(f"writing {name}", steps)
+    _say(f"{named.name}: {', '.join(name for *_, name in files)} written to {options.out}")
     return 0
 
 

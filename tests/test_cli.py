@@ -374,3 +374,38 @@ def test_an_idle_window_ends_at_ctrl_c(tmp_path: Path) -> None:
     finally:
         started.kill()
         started.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "files"),
+    [
+        (["--top", "2"], ["N_head1_top2.csv"]),
+        (["--stage", "A,N", "--head", "mean", "--pooled", "3"], ["A_mean_pooled3_max.csv", "N_mean_pooled3_max.csv"]),
+        (["--window", "2:3, 1:5", "--format", "csv-long"], ["N_head1_window.csv"]),
+    ],
+)
+def test_parts_of_a_matrix(tmp_path: Path, capsys: Captured, arguments: list[str], files: list[str]) -> None:
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), *arguments]) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == files
+    for name in files:
+        assert name in capsys.readouterr().out or len(files) > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--top", "0"], 2, "expected how many, 1 or more, received '0'"),
+        (["--window", "1:2"], 2, "expected queries and keys as 1:200,1:300"),
+        (["--window", "1:9,1:2"], 1, "expected some of the queries 1 to 5, received 1 to 9"),
+        (["--top", "2", "--head", "3"], 1, "has 1 heads, and no head 3"),
+        (["--top", "2", "--stage", "Q"], 1, "Q has no parts"),
+        (["--top", "2", "--format", "npz"], 1, "parts are written as CSV"),
+        (["--head", "1"], 1, "--head is of a part"),
+    ],
+)
+def test_parts_that_make_no_sense(
+    tmp_path: Path, capsys: Captured, arguments: list[str], code: int, words: str
+) -> None:
+    assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), *arguments]) == code
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -58,12 +58,24 @@ def export_part(
     FileError; KeyError for a stage that is none of queries x keys, ValueError for a window outside of it.
     """
     path = Path(path)
+    check_part(trace.experiment, part)
     if isinstance(part, Window):
         yield from _window(trace, stage, head, path, part, long_form)
     elif isinstance(part, Pooled):
         yield from _pooled(trace, stage, head, path, part)
     else:
         yield from _top(trace, stage, head, path, part)
+
+
+def check_part(experiment: Experiment, part: Part) -> None:
+    """Raise ValueError for a window that is not within the matrices of ``experiment``."""
+    if isinstance(part, Window):
+        for (start, stop), length, what in (
+            (part.rows, experiment.n_q, "queries"),
+            (part.columns, experiment.n_k, "keys"),
+        ):
+            if not 0 <= start < stop <= length:
+                raise ValueError(f"expected some of the {what} 1 to {length:,}, received {start + 1:,} to {stop:,}")
 
 
 def part_name(stage: str, head: Head, part: Part) -> str:
@@ -89,9 +101,6 @@ def lines_of(experiment: Experiment, part: Part) -> tuple[int, int]:
 def _window(trace: Trace, stage: str, head: Head, path: Path, part: Window, long_form: bool) -> Steps:
     matrix, table = trace.matrix(stage, head), layout(trace.experiment, stage)
     rows, columns = slice(*part.rows), slice(*part.columns)
-    for (start, stop), length, what in zip((part.rows, part.columns), matrix.shape, ("queries", "keys"), strict=True):
-        if not 0 <= start < stop <= length:
-            raise ValueError(f"expected some of the {what} 1 to {length:,}, received {start + 1:,} to {stop:,}")
     cut = replace(table, rows=table.rows[rows], columns=table.columns[columns], first=(rows.start, columns.start))
 
     def read(some: slice) -> NDArray[Any]:
