@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from attn_gui.files.errors import FileError
+from attn_gui.files.errors import FileError, check_size
 from attn_gui.model.errors import readable_bytes
 
 MANIFEST = "session.json"
@@ -33,9 +33,7 @@ def check(path: Path, zipped: ZipFile) -> None:
         seen.add(entry.filename)
     if MANIFEST not in seen:
         raise FileError(path, "", f"a zip file with {MANIFEST}, as attn_gui writes it", "one without")
-    if zipped.getinfo(MANIFEST).file_size > MAX_MANIFEST_BYTES:
-        size = readable_bytes(zipped.getinfo(MANIFEST).file_size)
-        raise FileError(path, MANIFEST, f"at most {readable_bytes(MAX_MANIFEST_BYTES)}", size)
+    check_size(path, MANIFEST, zipped.getinfo(MANIFEST).file_size, MAX_MANIFEST_BYTES)
     unpacked, packed = sum(entry.file_size for entry in entries), path.stat().st_size
     if unpacked > max(SMALL_BYTES, MAX_RATIO * packed):
         received = f"{readable_bytes(unpacked)} in a file of {readable_bytes(packed)}"

@@ -5,19 +5,17 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
-from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from attn_gui.files import csv_reader
-from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files import csv_reader, npy
+from attn_gui.files.errors import BROKEN, FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
-from attn_gui.model.errors import readable_bytes
 
 Array = NDArray[Any]
 
@@ -35,8 +33,7 @@ def arrays_in(path: Path) -> dict[str, Array]:
     was found to be true. Raises FileError.
     """
     size = size_of_file(path)
-    if size > MAX_BYTES:
-        raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
+    check_size(path, "", size, MAX_BYTES)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise FileError(path, "", f"a name that ends with {', '.join(ENDINGS)}", repr(path.suffix))
@@ -46,7 +43,9 @@ def arrays_in(path: Path) -> dict[str, Array]:
         if ending == ".npz":
             return _npz(path)
         with path.open("rb") as file:
-            return {"": _npy(path, "", file, size)}
+            return {"": npy.read(path, "", file, size, npy.ANY)}
+    except MemoryError as error:
+        raise FileError(path, "", "arrays that fit in memory", "more than there is") from error
     except OSError as error:
         raise cannot_read(path, error) from error
 
@@ -59,9 +58,12 @@ def _npz(path: Path) -> dict[str, Array]:
             found = {}
             for entry in entries:
                 with archive.open(entry) as file:
-                    found[entry.filename.removesuffix(".npy")] = _npy(path, entry.filename, file, entry.file_size)
+                    array = npy.read(path, entry.filename, file, entry.file_size, npy.ANY)
+                found[entry.filename.removesuffix(".npy")] = array
             return found
-    except (BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except FileError:
+        raise
+    except BROKEN as error:
         raise FileError(path, "", "a zip file that is whole (.npz)", str(error) or "a damaged one") from error
 
 
@@ -69,34 +71,14 @@ def _check_entries(path: Path, entries: list[ZipInfo]) -> None:
     if not 0 < len(entries) <= MAX_ENTRIES:
         raise FileError(path, "", f"1 to {MAX_ENTRIES} arrays (.npy)", str(len(entries)))
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > MAX_BYTES:
-        raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)} of arrays", readable_bytes(unpacked))
+    check_size(path, "", unpacked, MAX_BYTES, of=" of arrays")
+    seen: set[str] = set()
     for entry in entries:
+        if entry.filename in seen:
+            raise FileError(path, entry.filename, "one array of this name", "several")
+        seen.add(entry.filename)
         if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise FileError(path, entry.filename, "a stored or deflated entry without a password", "another kind")
-
-
-def _npy(path: Path, where: str, file: IO[bytes], size: int) -> Array:
-    try:
-        version = npy_format.read_magic(file)
-        readers = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
-        if version not in readers:
-            raise ValueError(f"version {'.'.join(map(str, version))} of the format")
-        shape, fortran_order, dtype = readers[version](file)
-    except ValueError as error:
-        raise FileError(path, where, "a numpy array (.npy)", str(error).splitlines()[0]) from error
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise FileError(path, where, "an array of numbers or flags", f"numpy type {dtype}")
-    needed, held = math.prod(shape) * dtype.itemsize, size - file.tell()
-    if needed != held:
-        raise FileError(path, where, f"{needed} bytes of numbers, for shape {shape}", f"{held}")
-    read = np.frombuffer(file.read(needed), dtype)
-    if dtype.kind == "b" and (read.view(np.uint8) > 1).any():
-        raise FileError(path, where, "0 or 1 in each byte of bool", "other bytes")
-    try:
-        return read.reshape(shape, order="F" if fortran_order else "C")
-    except ValueError as error:
-        raise FileError(path, where, "a shape that numpy can hold", f"shape {shape}") from error
 
 
 def _csv(path: Path) -> Array:
@@ -141,9 +123,9 @@ def _cell(path: Path, line: int, column: int, text: str) -> float | bool:
     flag = _FLAGS.get(word.lower())
     if flag is not None:
         return flag
-    try:
-        if "_" not in word:
-            return float(word)
-    except ValueError:
-        pass
+    with suppress(ValueError):
+        number = float(word)
+        # float knows 1_000, and makes infinities of what it cannot hold
+        if "_" not in word and (math.isfinite(number) or word.strip("+-").isalpha()):
+            return number
     raise FileError(path, f"line {line}, column {column}", "a number, true or false", repr(word))

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from attn_gui.files.csv_labels import restored
 from attn_gui.files.csv_matrix import long_header
-from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
-from attn_gui.model.errors import readable_bytes
 
 MAX_BYTES = 1 << 30
 _ROW_KINDS = ("query", "key")
@@ -47,9 +46,7 @@ class CsvTable:
 def read(path: str | Path) -> CsvTable:
     """Read either form; raises FileError saying what is wrong, at which line and column."""
     path = Path(path)
-    size = size_of_file(path)
-    if size > MAX_BYTES:
-        raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
+    check_size(path, "", size_of_file(path), MAX_BYTES)
     try:
         with path.open("rb") as file:
             return _Reader(path, file).table()

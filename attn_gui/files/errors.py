@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import errno
+import struct
+import zlib
 from pathlib import Path
+from zipfile import BadZipFile
+
+from attn_gui.model.errors import readable_sizes
 
 LONGEST = 500
+# what zipfile raises for a file that is broken; RuntimeError for methods and passwords that it does not know
+BROKEN = (BadZipFile, EOFError, RuntimeError, ValueError, struct.error, zlib.error)
 
 
 class FileError(ValueError):
@@ -24,6 +31,13 @@ class FileError(ValueError):
         self.where = where
         self.expected = expected
         self.received = received
+
+
+def check_size(path: Path, where: str, size: int, most: int, *, of: str = "", advice: str = "") -> None:
+    """Raise FileError for more than ``most`` bytes ``of`` something; ``advice`` says how there would be fewer."""
+    if size > most:
+        expected, received = readable_sizes(most, size)
+        raise FileError(path, where, f"at most {expected}{of}", received + advice)
 
 
 def _cut(text: str) -> str:

@@ -25,12 +25,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attn_gui.files import recipes
-from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.part_json import read_part
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
 from attn_gui.model.biases import Bias
-from attn_gui.model.errors import ExperimentError, readable_bytes
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import MaskRule
 from attn_gui.model.normalisers import Normaliser
@@ -121,9 +121,7 @@ def _plain_source(source: Source, put: Put) -> dict[str, Any]:
 def read(path: str | Path) -> NamedExperiment:
     """The experiment of a JSON file, which may hold recipes (:mod:`~attn_gui.files.recipes`); raises FileError."""
     path = Path(path)
-    size = size_of_file(path)
-    if size > MAX_BYTES:
-        raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", readable_bytes(size))
+    check_size(path, "", size_of_file(path), MAX_BYTES)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -134,11 +132,14 @@ def read(path: str | Path) -> NamedExperiment:
 def check_version(place: Place, name: str, version: int) -> None:
     """Check ``format`` and ``version`` of an object, before anything else of it is looked at."""
     found = place.of(dict, "an object")
-    if found.get("format") != name:
-        raise FileError(place.path, place.where, f"“format” to be “{name}”", repr(found.get("format")))
-    number = found.get("version")
+    for key in ("format", "version"):
+        if key not in found:
+            raise FileError(place.path, place.where, f"“{key}”", "an object without it")
+    number = found["version"]
+    if found["format"] != name:
+        Place(found["format"], place.path, place.where).refuse(f"“format” to be “{name}”")
     if type(number) is not int or number < 1:
-        raise FileError(place.path, place.where, "“version” to be a whole number from 1", repr(number))
+        Place(number, place.path, place.where).refuse("“version” to be a whole number from 1")
     if number > version:
         received = f"version {number}, which a newer attn_gui wrote: update attn_gui to open it"
         raise FileError(place.path, place.where, f"version {version} or older of {name}", received)

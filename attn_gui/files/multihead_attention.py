@@ -21,7 +21,7 @@ from attn_gui.model.masks import Imported, Padding
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, FromTokens
-from attn_gui.model.table import Table
+from attn_gui.model.table import Table, floats
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
@@ -93,15 +93,15 @@ def weights_of_mha(state: State) -> Weights:
     """The projections in the state_dict of an nn.MultiheadAttention; raises ExperimentError."""
     _check(state)
     if "in_proj_weight" in state:
-        parts = np.split(np.asarray(state["in_proj_weight"]), 3)
+        parts = np.split(floats(state["in_proj_weight"], "in_proj_weight"), 3)
     else:
-        parts = [np.asarray(state[name]) for name in SEPARATE]
+        parts = [floats(state[name], name) for name in SEPARATE]
     arrays: dict[str, Any] = {f"W_{letter}": part.T for letter, part in zip("QKV", parts, strict=True)}
     if "in_proj_bias" in state:
-        biases = np.split(np.asarray(state["in_proj_bias"]), 3)
+        biases = np.split(floats(state["in_proj_bias"], "in_proj_bias"), 3)
         arrays |= {f"b_{letter}": bias for letter, bias in zip("QKV", biases, strict=True)}
     weight, bias = OUT
-    return Weights.of(**arrays, W_O=np.asarray(state[weight]).T, b_O=state.get(bias))
+    return Weights.of(**arrays, W_O=floats(state[weight], weight).T, b_O=state.get(bias))
 
 
 def appended_of_mha(state: State, *, add_zero_attn: bool = False) -> tuple[AppendedKey, ...]:
@@ -162,7 +162,7 @@ def _check_names(state: State) -> None:
 
 
 def _rows(name: str, array: ArrayLike, width: int) -> NDArray[np.float64]:
-    rows = np.asarray(array, dtype=np.float64)
+    rows = floats(array, name)
     if rows.ndim != 2 or rows.shape[1] != width or not len(rows):
         raise ExperimentError(name, f"shape (tokens, {width}), one sample without a batch axis", f"shape {rows.shape}")
     return rows

@@ -1,4 +1,4 @@
-"""Arrays in zip files as ``.npy`` members: written in blocks, read only after their header was checked."""
+"""``.npy``: written in blocks as members of zip files, and read only after the header was checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from zipfile import ZipFile, ZipInfo
 
 import numpy as np
@@ -17,15 +17,41 @@ from attn_gui.files.errors import FileError
 
 Array = NDArray[Any]
 
+
+class Types(NamedTuple):
+    """The types of number that an array may have: in words, and by numpy's codes without a byte order."""
+
+    called: str
+    codes: tuple[str, ...]
+
+
+OURS = Types("numbers of float64, int64 or bool", ("f8", "i8", "b1"))
+ANY = Types(
+    "an array of numbers or flags",
+    ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"),
+)
+
 # zip's earliest date: the same content gives the same bytes, whenever it is saved
 DATE = (1980, 1, 1, 0, 0, 0)
+# numpy reads none longer, either, of what it does not trust
+MAX_HEADER_BYTES = 10_000
 
-
-_MAGIC = b"\x93NUMPY\x01\x00"
-_HEADER = re.compile(
-    rb"\{'descr': '(?P<dtype>[^']{1,40})', 'fortran_order': (?P<fortran>True|False), "
-    rb"'shape': \((?P<shape>|[0-9]{1,18},|[0-9]{1,18}(?:, [0-9]{1,18}){1,31})\), \} *\n"
+_MAGIC = b"\x93NUMPY"
+# of each version of the format, how many bytes say how long the header is
+_LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}
+# without blanks: 'descr':'<f8', or 'fortran_order':False, or 'shape':(60,20), and what follows it
+_ENTRY = re.compile(
+    rb"(?P<quote>['\"])(?P<key>descr|fortran_order|shape)(?P=quote):"
+    rb"(?:(?P<mark>['\"])(?P<type>[^'\"\\]{1,40})(?P=mark)|(?P<flag>True|False)|\((?P<sides>[-0-9L,]*)\))(?:,|\Z)"
 )
+# Python 2 wrote an L after some numbers
+_SIDE = re.compile(rb"(-?[0-9]{1,18})L?")
+
+
+class _Header(NamedTuple):
+    type: str
+    fortran_order: bool
+    shape: tuple[int, ...]
 
 
 def member(name: str) -> ZipInfo:
@@ -49,38 +75,68 @@ def write(
             yield done
 
 
-def read(path: Path, info: ZipInfo, file: IO[bytes]) -> Array:
-    """The float64, int64 or bool array of an entry, read-only and of native byte order.
+def read(path: Path, where: str, file: IO[bytes], size: int, types: Types) -> Array:
+    """The array of one of ``types`` that the ``size`` bytes of ``file`` hold, read-only and in its own byte order.
 
-    Nothing is allocated before the header was found to describe exactly what the entry holds, and nothing is
-    unpickled. Raises FileError.
+    ``where`` is its place in ``path``. Nothing is allocated before the header was found to describe exactly what is
+    there, and nothing is unpickled or evaluated. Raises FileError.
     """
-    shape, fortran_order, dtype = _header(path, info, file)
-    needed = math.prod(shape) * dtype.itemsize
-    held = info.file_size - file.tell()
+    header = _header(path, where, file)
+    code = header.type.removeprefix(header.type[0]) if header.type[0] in "<>=|" else header.type
+    if code not in types.codes:
+        received = "complex numbers, " if code.startswith("c") else ""
+        raise FileError(path, where, types.called, f"{received}numpy type {header.type}")
+    if min(header.shape, default=0) < 0:
+        raise FileError(path, where, "a shape with sides of 0 or more", f"shape {header.shape}")
+    dtype = np.dtype(header.type)
+    needed, held = math.prod(header.shape) * dtype.itemsize, size - file.tell()
     if needed != held:
-        expected = f"{needed} bytes of numbers, for shape {shape}"
-        raise FileError(path, info.filename, expected, f"{held}")
+        raise FileError(path, where, f"{needed} bytes of numbers, for shape {header.shape}", f"{held}")
     try:
-        array = np.frombuffer(file.read(needed), dtype).reshape(shape, order="F" if fortran_order else "C")
+        numbers = np.frombuffer(file.read(needed), dtype)
+        array = numbers.reshape(header.shape, order="F" if header.fortran_order else "C")
     except ValueError as error:
-        raise FileError(path, info.filename, "a shape that numpy can hold", f"shape {shape}") from error
-    if dtype.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise FileError(path, info.filename, "0 or 1 in each byte of bool", "other bytes")
-    result = np.ascontiguousarray(array, dtype.newbyteorder("="))
-    result.flags.writeable = False
-    return result
+        raise FileError(path, where, "a shape that numpy can hold", f"shape {header.shape}") from error
+    if dtype.kind == "b" and (numbers.view(np.uint8) > 1).any():
+        raise FileError(path, where, "0 or 1 in each byte of bool", "other bytes")
+    return array
 
 
-def _header(path: Path, info: ZipInfo, file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    # numpy's own reader evaluates the header as Python; this is the one text that numpy writes
+def _header(path: Path, where: str, file: IO[bytes]) -> _Header:
+    # numpy's own reader evaluates the header as Python, and lets through what Python says of it
     start = file.read(len(_MAGIC) + 2)
-    text = file.read(int.from_bytes(start[-2:], "little"))
-    found = _HEADER.fullmatch(text) if start[:-2] == _MAGIC else None
-    if found is None:
-        raise FileError(path, info.filename, "a numpy array (.npy, format 1.0)", "another header, or a damaged one")
-    dtype = found["dtype"].decode("ascii")
-    if dtype not in ("<f8", ">f8", "<i8", ">i8", "|b1"):
-        raise FileError(path, info.filename, "numbers of float64, int64 or bool", f"numpy type {dtype}")
-    shape = tuple(int(side) for side in found["shape"].replace(b",", b" ").split())
-    return shape, found["fortran"] == b"True", np.dtype(dtype)
+    length = int.from_bytes(file.read(_LENGTH_BYTES.get(start[len(_MAGIC) :], 0)), "little")
+    text = file.read(length) if start.startswith(_MAGIC) and length <= MAX_HEADER_BYTES else b""
+    header = _parsed(text)
+    if header is None:
+        raise FileError(path, where, "a numpy array (.npy)", "another header, or a damaged one")
+    return header
+
+
+def _parsed(text: bytes) -> _Header | None:
+    """The header that ``text`` states, its entries in any order; None where it is none."""
+    text = b"".join(text.split())
+    found: dict[bytes, re.Match[bytes]] = {}
+    at, end = 1, len(text) - 1
+    while at < end:
+        entry = _ENTRY.match(text, at, end)
+        if entry is None or entry["key"] in found:
+            return None
+        found[entry["key"]] = entry
+        at = entry.end()
+    if text[:1] + text[-1:] != b"{}" or len(found) != 3:
+        return None
+    stated, flag, sides = found[b"descr"]["type"], found[b"fortran_order"]["flag"], found[b"shape"]["sides"]
+    shape = None if sides is None else _shape(sides)
+    if stated is None or flag is None or shape is None:
+        return None
+    return _Header(stated.decode("latin-1"), flag == b"True", shape)
+
+
+def _shape(sides: bytes) -> tuple[int, ...] | None:
+    """The tuple that ``60,20`` states, or ``60,`` or nothing; None where that is none."""
+    if not sides:
+        return ()
+    found = [_SIDE.fullmatch(side) for side in sides.removesuffix(b",").split(b",")]
+    whole = tuple(int(side[1]) for side in found if side is not None)
+    return whole if len(whole) == len(found) and b"," in sides else None

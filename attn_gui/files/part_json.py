@@ -51,6 +51,9 @@ def _value(parameter: Parameter, place: Place) -> Any:
         return tuple(each.number() for each in place.elements())
     if parameter.kind == "number":
         return place.number()
+    expected = parameter.refusal(place.value)
+    if expected is not None and isinstance(place.value, dict | list):
+        place.refuse(expected)  # which does not write it out, however deep it goes
     return place.value
 
 

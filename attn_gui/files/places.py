@@ -120,7 +120,10 @@ class Place:
         return string
 
     def whole(self) -> int:
+        """A whole number of 64 bits: what is longer is no count, and cannot even be written in a message."""
         number: int = self.of(int, "a whole number")
+        if not -(2**63) <= number < 2**63:
+            self.refuse("a whole number of 64 bits")
         return number
 
     def number(self) -> float:
@@ -166,11 +169,7 @@ class Place:
         """A list of whole numbers, or a member: int64 [n]."""
         if self.members is not None and isinstance(self.value, dict):
             return self._checked(self.members.array(self), "int64", (1,))
-        values = [place.whole() for place in self.elements()]
-        for place, value in zip(self.elements(), values, strict=True):
-            if not -(2**63) <= value < 2**63:
-                place.refuse("a whole number of 64 bits")
-        return np.array(values, dtype=np.int64)
+        return np.array([place.whole() for place in self.elements()], dtype=np.int64)
 
     def _checked(self, array: Array, dtype: str, axes: Sequence[int]) -> Array:
         if array.dtype != np.dtype(dtype) or array.ndim not in axes:

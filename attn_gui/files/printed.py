@@ -17,6 +17,8 @@ from attn_gui.model.precision import Precision
 from attn_gui.model.question import Numbers
 
 MOST_CHARACTERS = 1 << 22
+# as many as numpy and torch print
+MOST_AXES = 64
 LABELS = ("query", "key")
 
 _CALL = re.compile(r"\b(?:np\.|numpy\.|torch\.)?(?:array|tensor|Tensor)\s*\(")
@@ -53,7 +55,8 @@ def _half_units(decimals: np.ndarray[Any, Any], digits: np.ndarray[Any, Any]) ->
     if (decimals <= 0).all():
         return None
     places = np.where(digits >= digits.max(), decimals, decimals.max())
-    half: np.ndarray[Any, Any] = 0.5 * 10.0**-places
+    # "0e9999" is a number too, and what half of its last place is does not matter
+    half: np.ndarray[Any, Any] = 0.5 * 10.0 ** -np.clip(places, -300, 400)
     return half
 
 
@@ -86,6 +89,8 @@ def _filled(tree: Any) -> np.ndarray[Any, Any]:
     shape: list[int] = []
     level = [tree]
     while all(isinstance(each, list) for each in level):
+        if len(shape) == MOST_AXES:
+            raise Unreadable(f"brackets in more than {MOST_AXES} brackets")
         lengths = {len(each) for each in level}
         if len(lengths) > 1 or 0 in lengths:
             raise Unreadable(f"lists of {' and '.join(map(str, sorted(lengths)))} numbers side by side")
@@ -173,8 +178,14 @@ def _cell(text: str, where: str | None, comma: bool = False) -> tuple[float, int
     plain = text.replace(",", ".") if comma and text.count(",") == 1 and "." not in text else text
     found = _NUMBER.fullmatch(plain)
     if found is None or not (found[2] or found[3]):
-        shown = text if len(text) <= 24 else text[:23] + "…"
-        raise Unreadable(f"{where + ': ' if where else ''}‘{shown}’ is not a number")
+        raise Unreadable(f"{where + ': ' if where else ''}‘{_shown(text)}’ is not a number")
+    number = float(plain)
+    if math.isinf(number):
+        raise Unreadable(f"{where + ': ' if where else ''}‘{_shown(text)}’ is larger than any number of float64")
     decimals = len(found[3] or "") - int(found[4] or 0)
     digits = len(((found[2] or "") + (found[3] or "")).lstrip("0"))
-    return float(plain), decimals, digits
+    return number, decimals, digits
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"

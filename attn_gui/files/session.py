@@ -13,11 +13,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import math
-import struct
-import zlib
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +23,7 @@ from numpy.typing import NDArray
 from attn_gui.files import archive, npy
 from attn_gui.files.archive import MANIFEST
 from attn_gui.files.atomic import replacing
-from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.errors import BROKEN, FileError, cannot_read
 from attn_gui.files.experiment_json import check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
@@ -78,7 +76,7 @@ def load(path: str | Path) -> Session:
             return _session(place)
     except FileError:
         raise
-    except (BadZipFile, EOFError, RuntimeError, ValueError, struct.error, zlib.error) as error:
+    except BROKEN as error:
         raise _damaged(path, error) from error
     except MemoryError as error:
         raise FileError(path, "", "arrays that fit in memory", "more than there is") from error
@@ -180,7 +178,10 @@ class _Read:
         if name not in self._arrays:
             info = self._zipped.getinfo(name)
             with self._zipped.open(info) as file:
-                self._arrays[name] = npy.read(self._path, info, file)
+                array = npy.read(self._path, name, file, info.file_size, npy.OURS)
+            array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+            array.flags.writeable = False
+            self._arrays[name] = array
         return self._arrays[name]
 
     def table(self, place: Place, axes: int) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.table import floats
 
 Values = NDArray[Any]
 
@@ -42,7 +43,7 @@ class Column:
         if given.shape != (length,):
             raise ExperimentError(f"column {self.name}", f"shape ({length},)", f"{given.shape}")
         if not self.marks and given.dtype.kind not in "iu":
-            whole = np.asarray(given, dtype=np.float64)
+            whole = floats(given, f"column {self.name}")
             if given.dtype.kind == "b" or not np.array_equal(whole, np.trunc(whole)):
                 raise ExperimentError(f"column {self.name}", "whole numbers", str(given.dtype))
         column = closed(given, self.dtype)

@@ -15,7 +15,7 @@ from attn_gui.model.masks.rule import taken
 from attn_gui.model.positions import InputPosition
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import GivenQKV
-from attn_gui.model.table import Table, frozen
+from attn_gui.model.table import Table, floats, frozen
 from attn_gui.model.tokens import TokenSequence
 
 Side = Literal["tokens", "context", "values", "past"]
@@ -39,7 +39,7 @@ def with_side(experiment: Experiment, side: Side, changed: TokenSequence) -> Exp
 
 def set_cells(experiment: Experiment, side: Side, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> Experiment:
     """With embedding cells replaced; ``rows``, ``columns`` and ``values`` broadcast together, values finite."""
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = floats(values)
     of = sequence(experiment, side)
     odd = _first_not_finite(rows, columns, numbers)
     if odd is not None:

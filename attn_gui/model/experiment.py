@@ -19,7 +19,7 @@ from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, Source, joined
-from attn_gui.model.table import Table, frozen
+from attn_gui.model.table import Table, floats, frozen
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.validate import check_appended, check_given, check_projections
 from attn_gui.model.variant import Variant
@@ -153,7 +153,7 @@ class Experiment:
         """
         given = []
         for name, array in (("Q", Q), ("K", K), ("V", V)):
-            numbers = np.asarray(array, dtype=np.float64)
+            numbers = floats(array, name)
             if numbers.ndim not in (2, 3):
                 raise ExperimentError(name, "2 or 3 axes ([heads,] tokens, size)", f"shape {numbers.shape}")
             given.append(frozen(numbers if numbers.ndim == 3 else numbers[np.newaxis]))

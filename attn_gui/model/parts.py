@@ -7,6 +7,7 @@ with what they may be, and everything else follows from that: checks, JSON, and 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
@@ -23,6 +24,8 @@ Kind = Literal["whole", "number", "flag", "choice", "wholes", "numbers", "array"
 
 # no index of a matrix is larger on any machine
 LARGEST_WHOLE = 2**31 - 1
+# float32 holds it, and what becomes of it beside ordinary numbers
+LARGEST_NUMBER = 1e30
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Parameter:
     kind: Kind
     label: str
     hint: str = ""
-    least: float = -math.inf
-    most: float = math.inf
+    least: float = -LARGEST_NUMBER
+    most: float = LARGEST_NUMBER
     choices: Mapping[str, str] = field(default_factory=dict)
     axes: tuple[int, ...] = ()
     flags: bool = False
@@ -57,24 +60,29 @@ class Parameter:
             shaped = isinstance(value, np.ndarray) and value.ndim in self.axes and value.size > 0
             return None if shaped else f"an array of {' or '.join(map(str, self.axes))} axes, not empty"
         if self.kind in ("wholes", "numbers"):
-            whole = self.kind == "wholes"
-            good = isinstance(value, tuple) and all(self._is_number(each, whole) for each in value)
-            return None if good else f"a list, each {self._range(whole)}"
-        whole = self.kind == "whole"
-        if whole and type(value) is int and value > self.most:
-            return f"a whole number of at most {self.most}"
-        return None if self._is_number(value, whole) else self._range(whole)
+            refused = [self._number_refusal(each) for each in (value if isinstance(value, tuple) else (None,))]
+            return next((f"a list, each {expected}" for expected in refused if expected is not None), None)
+        return self._number_refusal(value)
 
-    def _is_number(self, value: Any, whole: bool) -> bool:
-        if type(value) is not int and (whole or type(value) is not float):
-            return False
-        return math.isfinite(value) and self.least <= value <= self.most
+    def _number_refusal(self, value: Any) -> str | None:
+        whole = self.kind in ("whole", "wholes")
+        is_number = type(value) is int or (not whole and type(value) is float and math.isfinite(value))
+        if is_number and self.least <= value <= self.most:
+            return None
+        what, largest = ("a whole number", LARGEST_WHOLE) if whole else ("a finite number", LARGEST_NUMBER)
+        if is_number and whole and value > self.most:
+            return f"{what} of at most {self.most}"
+        # the usual limits are told to those alone who exceed them
+        if self.most == largest and not (is_number and abs(value) > largest):
+            return what if self.least == -largest else f"{what}, {limit(self.least)} or more"
+        return f"{what} from {limit(self.least)} to {limit(self.most)}"
 
-    def _range(self, whole: bool) -> str:
-        what = "a whole number" if whole else "a finite number"
-        if self.most in (math.inf, LARGEST_WHOLE):
-            return what if self.least == -math.inf else f"{what}, {self.least:g} or more"
-        return f"{what} from {self.least:g} to {self.most:g}"
+
+def limit(number: float) -> str:
+    """A limit as people write it: ``1e30``, not ``1e+30``."""
+    if isinstance(number, int):
+        return str(number)
+    return re.sub(r"e([+-])0*", lambda found: f"e{found[1].strip('+')}", f"{number:g}")
 
 
 def whole(default: int, label: str, *, least: int = 0, most: int = LARGEST_WHOLE, hint: str = "") -> Any:
@@ -82,8 +90,13 @@ def whole(default: int, label: str, *, least: int = 0, most: int = LARGEST_WHOLE
     return _parameter(default, Parameter("whole", label, hint, least, most))
 
 
-def number(default: float, label: str, *, least: float = -math.inf, most: float = math.inf, hint: str = "") -> Any:
-    """A parameter that measures; any finite number within its limits."""
+def number(
+    default: float, label: str, *, least: float = -LARGEST_NUMBER, most: float = LARGEST_NUMBER, hint: str = ""
+) -> Any:
+    """A parameter that measures; any number within its limits, which its hint ends with where they are its own."""
+    if most != LARGEST_NUMBER:
+        limits = f"{limit(least)} to {limit(most)}"
+        hint = f"{hint} ({limits})" if hint else limits
     return _parameter(default, Parameter("number", label, hint, least, most))
 
 
@@ -103,7 +116,7 @@ def wholes(default: tuple[int, ...], label: str, *, least: int = 0, hint: str = 
 
 
 def numbers(default: tuple[float, ...], label: str, *, hint: str = "") -> Any:
-    """A parameter that lists finite numbers."""
+    """A parameter that lists numbers."""
     return _parameter(default, Parameter("numbers", label, hint))
 
 
@@ -152,7 +165,7 @@ class Part:
         for name, parameter in self.parameters():
             value = getattr(self, name)
             if parameter.kind == "array" and value is not None:
-                value = closed_flags(value) if parameter.flags else frozen(value)
+                value = closed_flags(value) if parameter.flags else frozen(value, f"{self.family} {self.kind} {name}")
                 object.__setattr__(self, name, value)
             expected = parameter.refusal(value)
             if expected is not None:

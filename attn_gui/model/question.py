@@ -15,8 +15,9 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.mask_import import mask_of
 from attn_gui.model.masks import Causal, Imported, MaskRule, SlidingWindow
 from attn_gui.model.precision import Precision
+from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.table import Floats
+from attn_gui.model.table import Floats, floats
 from attn_gui.model.window_shape import window_shape
 
 # a number of an additive mask that stands for -inf: softmax makes nothing of it
@@ -44,11 +45,11 @@ class Numbers:
             return array
         try:
             given = np.asarray(array)
-            values = given.astype(np.float64)
+            values = floats(given)
+        except ExperimentError:
+            raise
         except (TypeError, ValueError) as error:
             raise ExperimentError("numbers", "an array of numbers", f"{type(array).__name__} ({error})") from error
-        if given.dtype.kind == "c":
-            raise ExperimentError("numbers", "real numbers", str(given.dtype))
         return cls(values, _PRECISIONS.get(given.dtype.name, Precision.FLOAT64))
 
     @property
@@ -124,8 +125,9 @@ def question_of(
     if scores is None and weights is None and output is None:
         raise ExperimentError("numbers to explain", "scores, weights or output", "none of them")
     for base in bases:
-        if not (np.isfinite(base) and base >= 1):
-            raise ExperimentError("base", "a finite number, 1 or more", str(base))
+        expected = Frequencies.described("base").refusal(float(base))
+        if expected is not None:
+            raise ExperimentError("base", expected, str(base))
     masked = bool(e.rule.kind != "none" or e.painted) if masked is None else masked
     return Question(e, scores, weights, output, mean, joined, masked, tuple(float(base) for base in bases))
 
@@ -172,6 +174,8 @@ def _mask(mask: ArrayLike | MaskRule | None, e: Experiment) -> tuple[MaskRule, t
             raise ExperimentError("mask", "a rule over indices alone", f"one that reads the column {columns}")
         return mask, ()
     given = np.asarray(mask)
+    if given.dtype.kind not in "biuf":
+        raise ExperimentError("mask", "flags, or numbers to be added to the scores", f"an array of {given.dtype}")
     while given.ndim > 2 and len(given) == 1:
         given = given[0]
     shape = (e.heads, e.n_q, e.n_k) if given.ndim == 3 else (e.n_q, e.n_k)

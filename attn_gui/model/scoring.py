@@ -14,22 +14,28 @@ from attn_gui.model.biases import Bias
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.normalisers import Normaliser
 from attn_gui.model.normalisers.softmax import Softmax
+from attn_gui.model.parts import LARGEST_NUMBER, limit
 from attn_gui.model.positions import InputPosition
 from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.rotary import Rotary
+
+SMALLEST = 1e-30
 
 
 @dataclass(frozen=True)
 class Scoring:
     """``A = softcap * tanh(scale * raw / softcap) + biases`` and ``N = normaliser(A)``; ``scale * raw`` uncapped.
 
-    scale: None for 1/sqrt(d_k) (Vaswani et al. 2017); any finite number otherwise, 0 included.
+    scale: None for 1/sqrt(d_k) (Vaswani et al. 2017); any number otherwise, 0 included.
     softcap: None, or a positive bound on the scores (Gemma 2).
     temperature: what the scale is divided by; 1 changes nothing.
     biases: what is added to them, one after another. position: what is added to the embeddings.
     qk_norm, rotary: what is done to queries and keys, in this order; None for nothing.
     normaliser: what makes weights of a row of scores. sinks: for each head the score of a key that gathers nothing
     and takes part in the row all the same (gpt-oss), or None.
+
+    Raises ExperimentError for numbers beyond LARGEST_NUMBER, and for a softcap or temperature below SMALLEST: float32
+    makes infinities and zeros of them, and rows of NaN.
     """
 
     scale: float | None = None
@@ -43,18 +49,19 @@ class Scoring:
     sinks: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.scale is not None and not math.isfinite(self.scale):
-            raise ExperimentError("scale", "a finite number", str(self.scale))
-        if not (math.isfinite(self.temperature) and self.temperature > 0):
-            raise ExperimentError("temperature", "a finite number above 0", str(self.temperature))
-        if self.softcap is not None and not (math.isfinite(self.softcap) and self.softcap > 0):
-            raise ExperimentError("softcap", "a finite number above 0", str(self.softcap))
+        if self.scale is not None:
+            _check("scale", self.scale, -LARGEST_NUMBER)
+        _check("temperature", self.temperature, SMALLEST)
+        if self.softcap is not None:
+            _check("softcap", self.softcap, SMALLEST)
+        if self.scale is not None and abs(self.scale) / self.temperature > LARGEST_NUMBER:
+            expected = f"at most {limit(LARGEST_NUMBER)} after division by the temperature, {self.temperature:g}"
+            raise ExperimentError("scale", expected, f"{self.scale / self.temperature:g}")
         if self.sinks is not None:
             if not self.normaliser.sinks:
                 raise ExperimentError("sinks", f"none with {self.normaliser.title}", f"{len(self.sinks)}")
             for head, sink in enumerate(self.sinks, start=1):
-                if not math.isfinite(sink):
-                    raise ExperimentError(f"sink of head {head}", "a finite number", str(sink))
+                _check(f"sink of head {head}", sink, -LARGEST_NUMBER)
 
     def scale_for(self, d_k: int) -> float:
         """The number that raw scores are multiplied by, for heads of size ``d_k``."""
@@ -88,3 +95,8 @@ class Scoring:
             self.qk_norm.check_fits(d_k)
         if self.rotary is not None:
             self.rotary.check_fits(np.concatenate([query_positions, key_positions]), d_k)
+
+
+def _check(field: str, value: float, least: float) -> None:
+    if not least <= value <= LARGEST_NUMBER:
+        raise ExperimentError(field, f"a number from {limit(least)} to {limit(LARGEST_NUMBER)}", str(value))

@@ -18,11 +18,23 @@ Floats = NDArray[np.float64]
 CHUNK_BYTES = 1 << 16
 
 
-def frozen(array: ArrayLike) -> Floats:
-    """A read-only C-contiguous float64 array; a copy unless ``array`` already is one that nobody can write to."""
+def floats(array: ArrayLike, field: str = "numbers") -> Floats:
+    """``array`` as float64, itself where it is that; raises ExperimentError, naming ``field``, for complex numbers."""
+    given = np.asarray(array)
+    # numpy would let their imaginary parts go
+    if given.dtype.kind == "c":
+        raise ExperimentError(field, "real numbers", f"an array of {given.dtype}")
+    return np.asarray(given, dtype=np.float64)
+
+
+def frozen(array: ArrayLike, field: str = "numbers") -> Floats:
+    """A read-only C-contiguous float64 array; a copy unless ``array`` already is one that nobody can write to.
+
+    Raises ExperimentError, naming ``field``, for complex numbers.
+    """
     if isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous and _closed(array):
         return array
-    result = np.array(array, dtype=np.float64, order="C")
+    result = np.array(floats(array, field), order="C")
     result.flags.writeable = False
     return result
 
@@ -50,8 +62,8 @@ class Table:
 
     @classmethod
     def of(cls, array: ArrayLike) -> Table:
-        """A table of ``array``, [rows, columns]; raises ExperimentError unless it has two axes."""
-        whole = np.asarray(array, dtype=np.float64)
+        """A table of ``array``, [rows, columns]; raises ExperimentError unless it has two axes of real numbers."""
+        whole = floats(array, "table")
         if whole.ndim != 2:
             raise ExperimentError("table", "2 axes (rows, columns)", f"{whole.ndim} with shape {whole.shape}")
         return cls(list(_split(whole)), whole.shape[1])
@@ -114,7 +126,7 @@ class Table:
 
         Raises IndexError for a cell that the table has not; a negative one does not count from the end.
         """
-        r, c, v = np.broadcast_arrays(np.asarray(rows), np.asarray(columns), np.asarray(values, dtype=np.float64))
+        r, c, v = np.broadcast_arrays(np.asarray(rows), np.asarray(columns), floats(values))
         r, c, v = r.ravel(), c.ravel(), v.ravel()
         for index, length, what in ((r, len(self), "rows"), (c, self.width, "columns")):
             if index.size and (index.min() < 0 or index.max() >= length):
@@ -132,7 +144,7 @@ class Table:
 
     def with_rows_inserted(self, at: int, block: ArrayLike) -> Table:
         """The table with ``block``, [k, columns], before row ``at``; raises ExperimentError for another width."""
-        new = np.asarray(block, dtype=np.float64)
+        new = floats(block, "rows")
         if new.ndim != 2 or new.shape[1] != self.width:
             raise ExperimentError("rows", f"shape (count, {self.width})", f"shape {new.shape}")
         return Table([*self._cut(0, at), *_split(new), *self._cut(at, len(self))], self.width)

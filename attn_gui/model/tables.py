@@ -18,7 +18,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.named_table import Axis, NamedTable, always, as_array, as_table, numbered
 from attn_gui.model.part_tables import tables_of_scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
-from attn_gui.model.table import Floats, Table
+from attn_gui.model.table import Floats, Table, floats
 from attn_gui.model.weights import BIASES, Weights
 
 
@@ -61,7 +61,7 @@ def with_table_cells(
     Raises ExperimentError for a value that is not finite, naming the cell.
     """
     found = table_named(experiment, name)
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = floats(values, found.title)
     if not np.isfinite(numbers).all():
         r, c, v = (array.ravel() for array in np.broadcast_arrays(rows, columns, numbers))
         at = int(np.argmin(np.isfinite(v)))

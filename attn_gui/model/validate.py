@@ -52,6 +52,8 @@ def check_given(Q: Floats, K: Floats, V: Floats, heads: int, kv_heads: int, n_q:
     ):
         if array.ndim != 3 or array.shape[:2] != (count, length) or array.shape[2] < 1:
             raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
+        if array.dtype.kind == "c":
+            raise ExperimentError(name, "real numbers", f"an array of {array.dtype}")
     if Q.shape[2] != K.shape[2]:
         raise ExperimentError("K", f"rows as long as Q's, {Q.shape[2]}", str(K.shape[2]))
 

@@ -17,14 +17,14 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Combined, Imported, MaskRule, Term
 from attn_gui.model.normalisers import Normaliser
 from attn_gui.model.painted import Painted, Rectangle
-from attn_gui.model.parts import Parameter, Part
+from attn_gui.model.parts import LARGEST_NUMBER, Parameter, Part
 from attn_gui.model.positions import InputPosition
 from attn_gui.model.positions.learned import Learned
 from attn_gui.model.precision import Precision
 from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.rotary.imported import ImportedRotary
-from attn_gui.model.scoring import Scoring
+from attn_gui.model.scoring import SMALLEST, Scoring
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
 from attn_gui.model.table import Table, frozen
@@ -38,7 +38,8 @@ AWKWARD += ["👩‍👩‍👧", "שלום", "مرحبا", "e\u0301", "a;b", "n
 tokens = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=8))
 finite = st.floats(allow_nan=False, allow_infinity=False)
 anything = st.floats(allow_nan=True, allow_infinity=True)
-positive = st.floats(0, exclude_min=True, allow_infinity=False)
+bounded = st.floats(-LARGEST_NUMBER, LARGEST_NUMBER)
+positive = st.floats(SMALLEST, LARGEST_NUMBER)
 # positions stay below it
 REACH = 25
 
@@ -82,10 +83,7 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     if parameter.kind == "whole":
         return st.integers(int(parameter.least), int(parameter.most))
     assert parameter.kind == "number"
-    bounds = {"min_value": parameter.least, "max_value": parameter.most}
-    return st.floats(
-        **{name: bound for name, bound in bounds.items() if np.isfinite(bound)}, allow_nan=False, allow_infinity=False
-    )
+    return st.floats(parameter.least, parameter.most)
 
 
 def simple_parts(family: type[Part], **fixed: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -155,11 +153,13 @@ def qk_norms(draw: st.DrawFn, d_k: int) -> QKNorm:
 @st.composite
 def scorings(draw: st.DrawFn, shape: tuple[int, int, int], d_k: int, width: int | None, given: bool) -> Scoring:
     normaliser = draw(simple_parts(Normaliser))
-    sinks = draw(st.none() | st.lists(finite, min_size=shape[0], max_size=shape[0]).map(tuple))
+    temperature = draw(positive)
+    largest = 0.999 * LARGEST_NUMBER * min(1.0, temperature)
+    sinks = draw(st.none() | st.lists(bounded, min_size=shape[0], max_size=shape[0]).map(tuple))
     return Scoring(
-        scale=draw(st.none() | finite),
+        scale=draw(st.none() | st.floats(-largest, largest)),
         softcap=draw(st.none() | positive),
-        temperature=draw(positive),
+        temperature=temperature,
         biases=tuple(draw(st.lists(biases(*shape), max_size=3))),
         position=InputPosition() if given else draw(positions(width)),
         qk_norm=draw(st.none() | qk_norms(d_k)),

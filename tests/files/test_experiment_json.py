@@ -269,13 +269,18 @@ def combined(**term: Any) -> dict[str, Any]:
 NESTED: list[Any] = []
 for _ in range(5):
     NESTED = [NESTED]
+# too deep to be written out
+DEEP: Any = []
+for _ in range(2_000):
+    DEEP = [DEEP]
+NTK = {"kind": "frequencies", "scaling": "ntk", "factor": 1e200}
 
 
 @pytest.mark.parametrize(
     ("path", "value", "where", "words"),
     [
-        ("format", "attn-session", "", "“format” to be “attn-experiment”, received 'attn-session'"),
-        ("format", ..., "", "received None"),
+        ("format", "attn-session", "", '“format” to be “attn-experiment”, received "attn-session"'),
+        ("format", ..., "", "“format”, received an object without it"),
         ("version", 3, "", "version 3, which a newer attn_gui wrote"),
         ("version", True, "", "whole number"),
         ("version", 0, "", "from 1"),
@@ -338,8 +343,8 @@ for _ in range(5):
         ("mask.painted", [[0, 1, 0, -1, True]], "mask.painted[0]", "left <= right"),
         ("mask.painted", [[0, 1, 0, 1, 1]], "mask.painted[0][4]", "true or false"),
         ("scoring.scale", "wide", "scoring.scale", "a number"),
-        ("scoring.softcap", -1.0, "scoring: softcap", "above 0"),
-        ("scoring.temperature", 0, "scoring: temperature", "above 0"),
+        ("scoring.softcap", -1.0, "scoring: softcap", "a number from 1e-30 to 1e30, received -1.0"),
+        ("scoring.temperature", 0, "scoring: temperature", "a number from 1e-30 to 1e30, received 0.0"),
         ("mask.rule", {"kind": "causal", "alignment": []}, "mask.rule.alignment", "top-left or bottom-right"),
         ("mask.rule", {"kind": "random", "share": 2}, "mask.rule.share", "a finite number from 0 to 1, received 2"),
         ("mask.rule", {"kind": "random", "own_place": 1}, "mask.rule.own_place", "true or false, received 1"),
@@ -372,12 +377,21 @@ for _ in range(5):
         ("scoring.position", {"kind": "learned", "table": [[1, 2]]}, "position learned table", "a row for position 2"),
         ("scoring.normaliser", {"kind": "softmax", "shift": 1}, "scoring.normaliser: normaliser softmax", "'shift'"),
         ("scoring.normaliser", {"kind": "sigmoid", "shift": "nan"}, "scoring.normaliser.shift", "a number"),
-        ("scoring.rotary", {"kind": "frequencies", "base": 0.5}, "scoring.rotary.base", "1 or more"),
+        ("scoring.rotary", {"kind": "frequencies", "base": 0.5}, "scoring.rotary.base", "from 1 to 1e15"),
         ("scoring.rotary", {"kind": "imported", "cos": [[1]]}, "scoring.rotary: rotary imported", "cos and sin"),
         ("scoring.rotary", {"kind": "frequencies", "width": 4}, "rotary frequencies width", "an even number of the 2"),
         ("scoring.qk_norm", {"kind": "rms", "gain_q": [1]}, "qk_norm rms gain_q", "shape (2,)"),
         ("scoring.sinks", [1, None], "scoring.sinks[1]", "a number"),
         ("scoring.sinks", [1, 2], "sinks", "one for each of 1 heads"),
+        ("scoring.sinks", [1e300], "scoring: sink of head 1", "a number from -1e30 to 1e30, received 1e+300"),
+        ("scoring.softcap", 1e300, "scoring: softcap", "a number from 1e-30 to 1e30, received 1e+300"),
+        ("scoring.temperature", 1e-320, "scoring: temperature", "a number from 1e-30 to 1e30"),
+        ("scoring.rotary", NTK, "scoring.rotary.factor", "a finite number from 1 to 1e9, received 1e+200"),
+        ("scoring.rotary", {"kind": "frequencies", "scaling": DEEP}, "scoring.rotary.scaling", "received a list of 1"),
+        ("format", DEEP, "", "“format” to be “attn-experiment”, received a list of 1"),
+        ("version", DEEP, "", "whole number from 1, received a list of 1"),
+        ("heads", 10**40, "heads", "a whole number of 64 bits"),
+        ("mask.painted", [[0, 2**63, 0, 1, True]], "mask.painted[0][1]", "a whole number of 64 bits"),
         ("scoring.sink", [1], "scoring", "only scale"),
         ("tokens.columns", {"age": [1, 2, 3]}, "tokens: column", "pad or segment"),
         ("tokens.columns", {"segment": [1, 2.5, 3]}, "tokens.columns.segment[1]", "a whole number"),

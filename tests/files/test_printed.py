@@ -85,6 +85,10 @@ def test_how_far_printing_may_be_off() -> None:
     assert numbers_in("1 0\n0 1").half_unit is None
 
 
+def test_a_zero_of_absurdly_large_units() -> None:
+    assert np.isfinite(half("0e9999 0.0")).all()
+
+
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=6), st.integers(1, 8))
 def test_the_true_number_is_within_half_a_place(values: list[float], decimals: int) -> None:
     text = " ".join(f"{value:.{decimals}f}" for value in values)
@@ -109,6 +113,8 @@ def test_the_true_number_is_within_half_a_place(values: list[float], decimals: i
         ("[[1 ... 2]]", "the print was shortened"),
         ("[]", "lists of 0 numbers"),
         ("[[[[1]]], [[[2]]]]", "this has 4 axes"),
+        ("[" * 500_000 + "1" + "]" * 500_000, "brackets in more than 64 brackets"),
+        ("1 1e999", "line 1, column 2: ‘1e999’ is larger than any number of float64"),
         ("hello", "is not a number"),
         ("9" * (1 << 22) + "9", "a file is better"),
     ],

@@ -363,7 +363,7 @@ NUMBERS = bytes(60 * 20 * 8)
         (npy(F8, NUMBERS + b"12345678"), "received 9608"),
         (npy(F8.replace("60, 20", "999999999999999999, 999999999999999999"), NUMBERS), "bytes of numbers"),
         (npy(F8.replace("60, 20", "0, 999999999999999999, 999999999999999999"), b""), "a shape that numpy can hold"),
-        (npy(F8.replace("60, 20", "-60, -20"), NUMBERS), "another header"),
+        (npy(F8.replace("60, 20", "-60, -20"), NUMBERS), "sides of 0 or more, received shape (-60, -20)"),
         (npy(F8.replace("60, 20", "60, 20.0"), NUMBERS), "another header"),
         (npy(F8.replace("60, 20", "__import__('os').getpid(), 20"), NUMBERS), "another header"),
         (npy(F8.replace("60, 20", "1" * 20_000), NUMBERS), "another header"),

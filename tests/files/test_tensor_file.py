@@ -116,6 +116,16 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     assert "an array of numbers or flags" in refusal(path)
 
 
+@pytest.mark.parametrize("name", ["Q", "K", "V", "scores", "mask"])
+@pytest.mark.parametrize("ending", [".npz", ".safetensors"])
+def test_complex_numbers_are_refused(tmp_path: Path, ending: str, name: str) -> None:
+    arrays = {"Q": Q, "K": K, "V": V, "scores": np.ones((2, 4, 4)), "mask": np.ones((4, 4))}
+    path = written(tmp_path / f"a{ending}", arrays | {name: arrays[name].astype(np.complex64)})
+    message = refusal(path)
+    assert message.startswith(name)
+    assert "complex" in message and "numbers" in message
+
+
 def test_sizes_are_checked_first(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     header = b"\x93NUMPY\x01\x00"

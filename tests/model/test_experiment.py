@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attn_gui.model.biases.relative_buckets import RelativeBuckets
-from attn_gui.model.errors import ExperimentError, TooLarge, readable_bytes
+from attn_gui.model.errors import ExperimentError, TooLarge, readable_bytes, readable_sizes
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Imported
 from attn_gui.model.painted import Painted
@@ -98,9 +98,9 @@ def given_qkv(*shapes: tuple[int, ...], **fields: Any) -> Experiment:
         (lambda: TokenSequence.of(["a", 3], EYE), "token 2", "a name of at least one character", "3"),
         (lambda: TokenSequence.of("ab", EYE, ["noun"]), "dimensions", "2 names", "1"),
         (lambda: TokenSequence.of("ab", EYE, pad=[True]), "column pad", "shape (2,)", "(1,)"),
-        (lambda: Scoring(scale=float("nan")), "scale", "a finite number", "nan"),
-        (lambda: Scoring(softcap=0.0), "softcap", "a finite number above 0", "0.0"),
-        (lambda: Scoring(softcap=float("inf")), "softcap", "a finite number above 0", "inf"),
+        (lambda: Scoring(scale=float("nan")), "scale", "a number from -1e30 to 1e30", "nan"),
+        (lambda: Scoring(softcap=0.0), "softcap", "a number from 1e-30 to 1e30", "0.0"),
+        (lambda: Scoring(softcap=float("inf")), "softcap", "a number from 1e-30 to 1e30", "inf"),
         (lambda: Session(()), "session", "at least 1 experiment", "none"),
         (lambda: Session((NamedExperiment("a", single()),), 1), "current", "0 to 0", "1"),
         (lambda: Experiment.from_qkv([1.0], [1.0], [1.0]), "Q", "2 or 3 axes ([heads,] tokens, size)", "shape (1,)"),
@@ -289,11 +289,28 @@ def test_painted_cells_lie_on_top_of_the_rule() -> None:
     assert e.allowed(slice(0, 2), slice(0, 2)).tolist() == [[True, True], [False, True]]
 
 
-@given(st.integers(0, 10**13))
+@given(st.integers(0, 10**19))
+@example(999_900_000)
+@example(999_500_000_000)
 def test_bytes_are_readable(count: int) -> None:
     number, unit = readable_bytes(count).split()
-    size = {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
-    assert float(number) * size == pytest.approx(count, rel=0.006)
+    size = {"bytes": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}[unit]
+    assert float(number.replace(",", "")) * size == pytest.approx(count, rel=0.006)
+    assert "e" not in number
+    assert float(number.replace(",", "")) < 1000 or unit == "TB"
+
+
+@given(st.integers(0, 10**13), st.integers(1, 10**9))
+@example(1 << 30, 1)
+def test_sizes_that_differ_are_written_so_that_they_differ(count: int, more: int) -> None:
+    first, second = readable_sizes(count, count + more)
+    assert first != second
+
+
+def test_a_little_more_than_there_is() -> None:
+    assert readable_sizes(1 << 30, (1 << 30) + 1) == ("1,073,741,824 bytes", "1,073,741,825 bytes")
+    assert readable_sizes(1 << 30, 1_074_800_000) == ("1.074 GB", "1.075 GB")
+    assert str(TooLarge("A", 8_001_000_000, 8_000_000_000)) == "A needs 8.001 GB; 8 GB may be used"
 
 
 def test_too_large_says_both_figures() -> None:

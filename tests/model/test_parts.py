@@ -37,6 +37,7 @@ class Everything(Shape):
     count: int = whole(3, "Count", least=1, most=9)
     size: float = number(0.5, "Size", least=0.0)
     shift: float = number(0.0, "Shift")
+    share: float = number(1.0, "Share", least=1.0, most=2.5e9, hint="How much of it")
     on: bool = flag(False, "on")
     colour: str = choice("red", "Colour", {"red": "Red", "blue": "Blue"})
     places: tuple[int, ...] = wholes((), "Places")
@@ -62,6 +63,12 @@ CELLS = np.ones(2)
         ("size", -0.1, "a finite number, 0 or more"),
         ("size", "0.5", "a finite number, 0 or more"),
         ("size", True, "a finite number, 0 or more"),
+        ("size", 1e300, "a finite number from 0 to 1e30"),
+        ("share", 0.5, "a finite number from 1 to 2.5e9"),
+        ("share", 1e10, "a finite number from 1 to 2.5e9"),
+        ("share", 10**400, "a finite number from 1 to 2.5e9"),
+        ("shift", -1e300, "a finite number from -1e30 to 1e30"),
+        ("shift", 10**400, "a finite number from -1e30 to 1e30"),
         ("shift", float("nan"), "a finite number"),
         ("shift", float("inf"), "a finite number"),
         ("shift", None, "a finite number"),
@@ -73,6 +80,7 @@ CELLS = np.ones(2)
         ("places", (1, -1), "a list, each a whole number, 0 or more"),
         ("places", (1, 2.0), "a list, each a whole number, 0 or more"),
         ("factors", (1.0, float("inf")), "a list, each a finite number"),
+        ("factors", (1.0, 1e300), "a list, each a finite number from -1e30 to 1e30"),
         ("factors", 1.0, "a list, each a finite number"),
     ],
 )
@@ -117,6 +125,7 @@ def test_as_plain_values() -> None:
         "count": 3,
         "size": 0.5,
         "shift": 0.0,
+        "share": 1.0,
         "on": False,
         "colour": "red",
         "places": [1, 2],
@@ -132,6 +141,8 @@ def test_a_family_knows_its_parts() -> None:
     with pytest.raises(ExperimentError, match="shape kind: expected everything, received 'circle'"):
         Shape.of_kind("circle")
     assert Everything.described("size").label == "Size"
+    assert Everything.described("size").hint == ""
+    assert Everything.described("share").hint == "How much of it (1 to 2.5e9)"
     with pytest.raises(ExperimentError, match=r"shape everything: expected parameters cells, count, .*, received 'x'"):
         Everything.described("x")
     with pytest.raises(ExperimentError, match=r"normaliser softmax: expected parameters \(none\), received 'x'"):

@@ -78,18 +78,27 @@ def test_half_units_go_along() -> None:
         ({"weights": SQUARE[:2]}, "weights: expected shape (4, 3, 5) or (3, 5), received (2, 3, 5)"),
         ({"output": HEADS[0]}, "output: expected shape (4, 3, 2) or (3, 4, 2) or (3, 8), received (3, 2)"),
         ({"output": [["a"]]}, "numbers: expected an array of numbers"),
-        ({"output": HEADS * 1j}, "numbers: expected real numbers, received complex128"),
-        ({"scores": SQUARE, "bases": [0.5]}, "base: expected a finite number, 1 or more, received 0.5"),
+        ({"output": HEADS * 1j}, "numbers: expected real numbers, received an array of complex128"),
+        ({"scores": SQUARE, "bases": [0.5]}, "base: expected a finite number from 1 to 1e15, received 0.5"),
+        ({"scores": SQUARE, "bases": [1e300]}, "base: expected a finite number from 1 to 1e15, received 1e+300"),
+        ({"scores": SQUARE, "mask": np.ones((N_Q, N_K), complex)}, "mask: expected flags, or numbers to be added"),
         ({"scores": SQUARE, "mask": np.ones((2, 2))}, "mask: expected shape (4, 3, 5) or (3, 5), or what broadcasts"),
         ({"scores": SQUARE, "mask": Padding()}, "mask: expected a rule over indices alone, received one that reads"),
-        ({"scores": SQUARE, "softcap": 0.0}, "softcap: expected a finite number above 0"),
+        ({"scores": SQUARE, "softcap": 0.0}, "softcap: expected a number from 1e-30 to 1e30"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 def test_what_is_refused(numbers: dict[str, Any], words: str) -> None:
     with pytest.raises(ExperimentError) as caught:
         asked(**numbers)
     assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize("name", ["Q", "K", "V"])
+def test_complex_numbers_lose_no_part(name: str) -> None:
+    given = {"Q": Q, "K": K, "V": V}
+    given[name] = given[name] * (1 + 1j)
+    with pytest.raises(ExperimentError, match=f"{name}: expected real numbers, received an array of complex128"):
+        question(**given, scores=SQUARE)
 
 
 def test_a_batch_of_more_than_one_is_refused() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from attn_gui.files.errors import FileError
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.parts import LARGEST_WHOLE
 from attn_gui.model.table import Floats
 
 # bytes of a number, by torch's name for the type
@@ -35,6 +37,8 @@ ITEM_BYTES = {
 }
 MAX_NAMES = 100_000
 MAX_DEPTH = 16
+# of a tensor, as many as numpy can hold
+MAX_AXES = 64
 # what a file may call the number of heads, in the order of trust
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads")
 
@@ -73,16 +77,27 @@ class Contents:
 
     @property
     def heads(self) -> int | None:
-        """The number of heads, where the file says one and only one."""
+        """The number of heads, where the file says one and only one.
+
+        Raises ExperimentError, naming the place in the file, for more heads than there can be.
+        """
         for name in HEADS:
             said = {
-                int(value)
+                _count(other, str(value))
                 for other, value in self.others.items()
                 if other.rpartition(".")[2] == name and str(value).isascii() and str(value).isdigit()
             }
             if said:
                 return said.pop() if len(said) == 1 else None
         return None
+
+
+def _count(name: str, digits: str) -> int:
+    """A number of heads; Python itself reads no more than some thousands of digits."""
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > len(str(LARGEST_WHOLE)) or int(digits) > LARGEST_WHOLE:
+        raise ExperimentError(name, f"a number of heads of at most {LARGEST_WHOLE}", digits)
+    return int(digits)
 
 
 def flattened(path: Path, root: Mapping[Any, Any]) -> dict[str, Any]:
@@ -109,7 +124,9 @@ def flattened(path: Path, root: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def check_there(path: Path, names: Iterable[str], declared: Mapping[str, Declared]) -> None:
-    """Raise FileError unless the tensors ``names``, which were seen before, are still there."""
+    """Raise FileError unless the tensors ``names``, which were seen before, are still there and hold real numbers."""
     for name in names:
         if name not in declared:
             raise FileError(path, name, "the tensor that was there before", "a file that has changed")
+        if declared[name].dtype.startswith("complex"):
+            raise FileError(path, name, "real numbers", f"a tensor of {declared[name].dtype}")

@@ -17,7 +17,7 @@ from attn_gui.files.checkpoint.declared import Declared
 from attn_gui.files.multihead_attention import OUT, SEPARATE, appended_of_mha, weights_of_mha
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.sources import AppendedKey
-from attn_gui.model.table import Table
+from attn_gui.model.table import Table, floats
 from attn_gui.model.weights import MATRICES, Weights
 
 MULTIHEAD = "nn.MultiheadAttention"
@@ -138,7 +138,7 @@ def weights_from_state(state: Mapping[str, ArrayLike], heads: int) -> tuple[Weig
     The number of kv heads is ``heads * W_K.width // W_Q.width``. Several heads without an output layer get the
     identity as W_O, which is what they do. Raises ExperimentError.
     """
-    arrays = {name: np.asarray(array, dtype=np.float64) for name, array in state.items()}
+    arrays = {name: floats(array, name) for name, array in state.items()}
     roles = roles_of(arrays)
     if roles is None:
         raise ExperimentError("tensors", KNOWN, ", ".join(arrays) or "none")

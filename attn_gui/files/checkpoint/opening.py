@@ -43,10 +43,10 @@ def look(path: str | Path) -> Checkpoint:
     path = Path(path)
     contents = (safetensors_file if _is_safetensors(path) else torch_file).look(path)
     try:
-        modules = modules_in(contents.tensors)
+        modules, said_heads = modules_in(contents.tensors), contents.heads
     except ExperimentError as error:
         raise _refused(path, error) from error
-    return Checkpoint(path, contents, modules, contents.heads or _heads_of_config(path))
+    return Checkpoint(path, contents, modules, said_heads or _heads_of_config(path))
 
 
 def load(checkpoint: Checkpoint, module: AttentionModule, heads: int) -> OpenedWeights:

@@ -1,7 +1,9 @@
 """A state dict's pickle read as text: what it would build, without building it.
 
 Instructions are walked over one by one (:func:`pickletools.genops`). Only those that torch.save writes for dicts of
-tensors are known; a name from another module than those of tensors is refused, and is never looked up.
+tensors are known; a name from another module than those of tensors is refused, and is never looked up. A few bytes
+can nest a million tuples: nothing here hashes, compares or prints what may hold others, nor lets through to torch what
+it would hash.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from attn_gui.files.checkpoint.declared import ITEM_BYTES, Declared
+from attn_gui.files.checkpoint.declared import ITEM_BYTES, MAX_AXES, Declared
 from attn_gui.files.errors import FileError
 
 ORDERED_DICT = "collections.OrderedDict"
@@ -43,6 +45,19 @@ STORAGES = {
 }
 DTYPES = {f"torch.{name}": name for name in ITEM_BYTES}
 KNOWN = {ORDERED_DICT, UNTYPED, PARAMETER, *REBUILDS, *STORAGES, *DTYPES}
+# tensors that are not a block of numbers: what they are, and how they become one
+OTHER_TENSORS = {
+    "_rebuild_sparse_tensor": "a sparse tensor: save tensor.to_dense() in its place",
+    "_rebuild_sparse_csr_tensor": "a sparse tensor: save tensor.to_dense() in its place",
+    "_rebuild_qtensor": "a quantized tensor: save tensor.dequantize() in its place",
+    "_rebuild_nested_tensor": "a nested tensor: save its parts, tensor.unbind(), by names of their own",
+    "_rebuild_meta_tensor_no_storage": "a tensor on the device meta, which has no numbers: load the weights before",
+    "_rebuild_device_tensor_from_numpy": "a tensor of another device: save tensor.cpu() in its place",
+    "_rebuild_device_tensor_from_cpu_tensor": "a tensor of another device: save tensor.cpu() in its place",
+    "_rebuild_wrapper_subclass": "a tensor of another class: save its numbers as a plain torch.Tensor",
+    "_rebuild_from_type_v2": "a tensor of another class: save tensor.detach().as_subclass(torch.Tensor) in its place",
+    "_rebuild_parameter_with_state": "a parameter with attributes of its own: save parameter.data in its place",
+}
 PROTOCOL = 2
 WHERE = "data.pkl"
 
@@ -186,18 +201,26 @@ class _Reading:
         if not isinstance(target, dict) or len(values) % 2:
             raise ValueError("an entry of what is no dict")
         for key, value in zip(values[::2], values[1::2], strict=True):
+            # a tuple may hold others, so many that hashing it would run out of the stack, or of time
+            if not isinstance(key, str | int | float | None):
+                self._refuse("dicts whose keys are words or numbers", f"a key that is {_called(key)}")
             if key in target:
                 raise FileError(self._path, str(key), "one tensor of this name", "several")
             target[key] = value
 
     def _global(self, name: str) -> None:
         if name not in KNOWN:
+            module, _, own = name.rpartition(".")
+            if module in ("torch._utils", "torch._tensor") and own in OTHER_TENSORS:
+                self._refuse("tensors that are blocks of numbers", OTHER_TENSORS[own])
             received = f"{name}, which is not looked up: save the module's state_dict() alone"
             self._refuse("tensors, and no other Python objects", received)
         self._stack.append(_Global(name))
 
     def _stack_global(self, argument: None) -> None:
         name, module = self._pop(), self._pop()
+        if not isinstance(name, str) or not isinstance(module, str):
+            raise ValueError("a name that is no word")
         self._global(f"{module}.{name}")
 
     def _reduce(self, argument: None) -> None:
@@ -215,8 +238,8 @@ class _Reading:
 
     def _build(self, state: None) -> None:
         # a state_dict's version numbers, kept as an attribute
-        self._pop()
-        if not isinstance(self._stack[-1], dict):
+        attributes = self._pop()
+        if not isinstance(self._stack[-1], dict) or not isinstance(attributes, dict):
             self._refuse("tensors alone", "attributes of another object")
 
     def _storage(self, argument: None) -> None:
@@ -236,6 +259,8 @@ class _Reading:
             raise ValueError("a tensor of something else")
         if type(offset) is not int or {*map(type, shape + stride)} - {int} or len(shape) != len(stride):
             raise ValueError("a tensor whose sizes are no numbers")
+        if len(shape) > MAX_AXES:
+            self._refuse(f"tensors of at most {MAX_AXES} axes", f"{len(shape):,}")
         name = storage.dtype if storage.dtype is not None else DTYPES.get(getattr(dtype, "name", ""))
         if name is None:
             raise ValueError("a tensor without a type")
@@ -247,3 +272,9 @@ class _Reading:
         if not inside or declared.size > held:
             self._refuse(f"tensors within their storage of {held:,} numbers", f"shape {shape}, stride {stride}")
         return StoredTensor(declared, storage)
+
+
+def _called(value: Any) -> str:
+    """What kind of thing ``value`` is, whatever it holds."""
+    names = {_Global: "a Python object", Storage: "a storage", StoredTensor: "a tensor"}
+    return names.get(type(value), f"a {type(value).__name__}")

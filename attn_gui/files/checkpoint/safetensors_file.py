@@ -8,11 +8,19 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from attn_gui.files.checkpoint.declared import ITEM_BYTES, MAX_NAMES, Contents, Declared, StateTensor, check_there
+from attn_gui.files.checkpoint.declared import (
+    ITEM_BYTES,
+    MAX_AXES,
+    MAX_NAMES,
+    Contents,
+    Declared,
+    StateTensor,
+    check_there,
+)
 from attn_gui.files.errors import FileError, cannot_read
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
-from attn_gui.model.errors import readable_bytes
+from attn_gui.model.errors import readable_sizes
 from attn_gui.model.table import frozen
 
 LENGTH_BYTES = 8
@@ -107,7 +115,10 @@ def _check_names(path: Path, header: bytes) -> None:
 def _tensor(entry: Place) -> tuple[Declared, tuple[int, int]]:
     at = entry.keys(("dtype", "shape", "data_offsets"))
     kind = at["dtype"].one_of(*DTYPES)
-    shape = tuple(side.whole() for side in at["shape"].elements())
+    sides = at["shape"].elements()
+    if len(sides) > MAX_AXES:
+        at["shape"].refuse(f"at most {MAX_AXES} axes")
+    shape = tuple(side.whole() for side in sides)
     offsets = [offset.whole() for offset in at["data_offsets"].elements()]
     if min(shape, default=0) < 0:
         at["shape"].refuse("sides of 0 or more")
@@ -126,4 +137,5 @@ def _check_spans(path: Path, spans: list[tuple[int, int, str]], room: int) -> No
             raise FileError(path, name, f"its numbers from byte {end:,} on", f"from byte {start:,} on")
         end = stop
     if end != room:
-        raise FileError(path, "", f"{readable_bytes(end)} of numbers, as the header says", f"{readable_bytes(room)}")
+        expected, received = readable_sizes(end, room)
+        raise FileError(path, "", f"{expected} of numbers, as the header says", received)

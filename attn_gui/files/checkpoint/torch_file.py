@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-import struct
-import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from attn_gui.files.checkpoint.declared import Contents, StateTensor, check_there, flattened
 from attn_gui.files.checkpoint.pickle_text import StoredTensor, read
-from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.files.errors import BROKEN, FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
-from attn_gui.model.errors import readable_bytes
 from attn_gui.model.table import frozen
 
 MAX_BYTES = 1 << 31
@@ -24,8 +21,6 @@ MAX_ENTRIES = 200_000
 ZIP_START = b"PK\x03\x04"
 TAR_MARK, TAR_MARK_AT = b"ustar", 257
 PICKLE_START = b"\x80"
-# what zipfile raises for a file that is broken; RuntimeError for methods and passwords that it does not know
-BROKEN = (BadZipFile, EOFError, RuntimeError, ValueError, struct.error, zlib.error)
 _MEMBER = re.compile(
     r"(data\.pkl|data/[0-9]{1,9}|version|byteorder|\.format_version|\.storage_alignment"
     r"|\.data/serialization_id|\.data/version)"
@@ -67,11 +62,8 @@ class _Archive:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        size = size_of_file(path)
-        if size > MAX_BYTES:
-            received = f"{readable_bytes(size)}: save the one module's state_dict() alone"
-            raise FileError(path, "", f"at most {readable_bytes(MAX_BYTES)}", received)
-        self._size = size
+        self._size = size_of_file(path)
+        check_size(path, "", self._size, MAX_BYTES, advice=": save the one module's state_dict() alone")
         self._zipped: ZipFile
         self._members: dict[str, ZipInfo] = {}
         self.contents = Contents({}, {})
@@ -131,9 +123,7 @@ class _Archive:
             raise FileError(path, "", EXPECTED, "a zip file without data.pkl")
         if sum(entry.file_size for entry in entries) > self._size:
             raise FileError(path, "", "entries of at most the size of the file", "entries that overlap")
-        if members["data.pkl"].file_size > MAX_PICKLE_BYTES:
-            size = readable_bytes(members["data.pkl"].file_size)
-            raise FileError(path, "data.pkl", f"at most {readable_bytes(MAX_PICKLE_BYTES)}", size)
+        check_size(path, "data.pkl", members["data.pkl"].file_size, MAX_PICKLE_BYTES)
         return members
 
     def _read_contents(self) -> Contents:

@@ -13,6 +13,9 @@ from attn_gui.model.parts import choice, number, whole
 from attn_gui.model.rotary.rotary import Rotary
 from attn_gui.model.table import Floats
 
+# the square of MOST times it is still far from the end of float64
+LARGEST_BASE = 1e15
+MOST = 1e9
 SCALINGS = {"none": "none", "linear": "linear", "ntk": "NTK", "yarn": "YaRN", "llama3": "Llama 3"}
 
 
@@ -31,14 +34,22 @@ class Frequencies(Rotary):
     title: ClassVar[str] = "Rotary"
     formula: ClassVar[str] = "θₚ = position · base^(−2p/w)"
     about: ClassVar[str] = "Queries and keys are turned by their positions: scores then depend on distance"
-    base: float = number(10000.0, "Base", least=1.0)
+    base: float = number(10000.0, "Base", least=1.0, most=LARGEST_BASE)
     scaling: str = choice("none", "Scaling", SCALINGS)
-    factor: float = number(8.0, "Factor", least=1.0, hint="How much longer sequences may get")
+    factor: float = number(8.0, "Factor", least=1.0, most=MOST, hint="How much longer sequences may get")
     original_length: int = whole(8192, "Trained length", least=1, hint="Positions the model was trained on")
-    fast: float = number(32.0, "Fast", least=0.0, hint="YaRN: pairs that turn more often keep their frequency")
-    slow: float = number(1.0, "Slow", least=0.0, hint="YaRN: pairs that turn less often are divided by the factor")
-    high: float = number(4.0, "High", least=0.0, hint="Llama 3: wavelengths below trained length / high stay")
-    low: float = number(1.0, "Low", least=0.0, hint="Llama 3: wavelengths above trained length / low are stretched")
+    fast: float = number(
+        32.0, "Fast", least=0.0, most=MOST, hint="YaRN: pairs that turn more often keep their frequency"
+    )
+    slow: float = number(
+        1.0, "Slow", least=0.0, most=MOST, hint="YaRN: pairs that turn less often are divided by the factor"
+    )
+    high: float = number(
+        4.0, "High", least=0.0, most=MOST, hint="Llama 3: wavelengths below trained length / high stay"
+    )
+    low: float = number(
+        1.0, "Low", least=0.0, most=MOST, hint="Llama 3: wavelengths above trained length / low are stretched"
+    )
 
     def tables(self, positions: NDArray[np.int64], d_k: int) -> tuple[Floats, Floats]:
         angles = (positions + self.offset)[:, np.newaxis] * self.frequencies(self.turned(d_k))

@@ -32,11 +32,21 @@ class Rotary(Part, family="rotary"):
         return self.width or d_k
 
     def check_fits(self, positions: NDArray[np.int64], d_k: int) -> None:
-        """Raise ExperimentError where heads of ``d_k`` cannot be turned so."""
+        """Raise ExperimentError where heads of ``d_k`` cannot be turned so, or the tables are no finite numbers."""
         width = self.turned(d_k)
         if width > d_k or width % 2:
             expected = f"an even number of the {d_k} dimensions of a head"
             raise ExperimentError(f"rotary {self.kind} width", expected, str(width))
+        # every edit is checked: the ends of the table stand for all of it
+        ends = np.array([positions.min(), positions.max()])
+        field, expected = f"rotary {self.kind}", "parameters whose cosines and sines are finite"
+        try:
+            with np.errstate(all="ignore"):
+                finite = all(np.isfinite(table).all() for table in self.tables(ends, d_k))
+        except (OverflowError, ZeroDivisionError) as error:
+            raise ExperimentError(field, expected, f"some that have none ({error})") from error
+        if not finite:
+            raise ExperimentError(field, expected, "some whose are not")
 
     def tables(self, positions: NDArray[np.int64], d_k: int) -> tuple[Floats, Floats]:
         """Cosine and sine for each position and pair, [n, width / 2] each, float64."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 import tarfile
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -16,6 +19,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import save_file
 from torch import nn
 
 from attn_gui.files.checkpoint.opening import load, look, open_weights
@@ -70,6 +74,10 @@ def word(text: str) -> bytes:
 
 def test_the_untouched_archive_opens(good: Path) -> None:
     assert open_weights(repacked(good), heads=2).heads == 2
+
+
+class Mine(torch.Tensor):
+    """A tensor as somebody may have extended it."""
 
 
 class Harm:
@@ -234,7 +242,7 @@ def test_an_entry_given_twice(good: Path) -> None:
         (pickled(b"]"), "received a list"),
         (pickled(b"}"), "received no tensor"),
         (pickled(b"}q\x00", word("a"), b"h\x00s"), "dicts deep"),
-        (pickled(b"}", word("a"), b"}}K\x00ss"), "damaged"),
+        (pickled(b"}", word("a"), b"}}K\x00ss"), "a key that is a dict"),
         (pickled(b"cposix\nsystem\n", word("true"), b"\x85R"), "posix.system"),
         (pickled(b"iposix\nsystem\n"), "posix.system"),
         (b"\x80\x04\x8c\x05posix\x8c\x06system\x93.", "posix.system"),
@@ -261,6 +269,133 @@ def test_dicts_within_dicts_do_not_grow_without_end(good: Path) -> None:
         entries = b"".join(word(f"{k}") + b"h" + bytes([level]) for k in range(10))
         data += b"q" + bytes([level]) + b"0}(" + entries + b"u"
     assert "names" in refused(repacked(good, data_pkl=lambda before: pickled(data.replace(b"0}(", b"}("))))
+
+
+DEEP = b")" + b"\x85" * 200_000
+# what holds itself a thousand times over, in sixteen steps
+WIDE = b")q\x00" + b"".join(b"(" + (b"h" + bytes([n])) * 1000 + b"tq" + bytes([n + 1]) for n in range(16))
+NESTED = [
+    (b"}" + DEEP + b"K\x01s", "dicts whose keys are words or numbers, received a key that is a tuple"),
+    (b"}(" + DEEP + b"K\x01u", "a key that is a tuple"),
+    (WIDE + b"}h\x10K\x01s", "a key that is a tuple"),
+    (b"}]K\x01s", "a key that is a list"),
+    (b"}ctorch\nFloatStorage\nK\x01s", "a key that is a Python object"),
+    # torch would give each entry of a list of pairs to a dict
+    (b"ccollections\nOrderedDict\n)R](" + DEEP + b"K\x01\x86eb", "attributes of another object"),
+    (b"}" + word("x") + DEEP + b"s", "received no tensor"),
+    (b"}" + word("x") + b"]" + DEEP + b"as", "received no tensor"),
+    (b"}" + word("x") + b"]" * 200_000 + b"a" * 199_999 + b"s", "received no tensor"),
+    (b"}N" * 100_000 + b"}" + b"s" * 100_000, "received no tensor"),
+    (b"(" + word("storage") + DEEP + word("0") + word("cpu") + b"K\x01tQ", "damaged"),
+    (b"ctorch._utils\n_rebuild_tensor_v2\n(" + DEEP + b"K\x00K\x01\x85K\x01\x85tR", "damaged"),
+    (b"ctorch._utils\n_rebuild_tensor_v2\n" + DEEP + b"R", "a call of torch._utils._rebuild_tensor_v2"),
+    (DEEP + DEEP + b"R", "damaged"),
+    (DEEP + DEEP + b"\x93", "damaged"),
+    (DEEP + word("x") + b"\x93", "damaged"),
+    (DEEP, "received a tuple"),
+]
+LOOK = """
+import sys
+from attn_gui.files.checkpoint.opening import look
+for path in sys.argv[1:]:
+    try:
+        look(path)
+    except ValueError as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_what_is_nested_without_end_is_refused(good: Path) -> None:
+    """In a process of its own: one that runs out of the stack would take the tests with it."""
+    paths = []
+    for number, (steps, _) in enumerate(NESTED):
+        edited = repacked(good, data_pkl=partial(lambda steps, before: pickled(steps), steps))
+        paths.append(edited.rename(good.with_name(f"{number}.pt")))
+    ran = subprocess.run([sys.executable, "-c", LOOK, *map(str, paths)], capture_output=True, text=True, timeout=200)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    said = ran.stdout.splitlines()
+    for (_, words), line in zip(NESTED, said, strict=True):
+        assert line.startswith("FileError ") and words in line
+
+
+def test_a_tensor_beside_what_is_nested_deep_still_opens(good: Path) -> None:
+    """Torch reads it as well: building it and letting it go takes no stack."""
+    script = (
+        "import sys; from attn_gui.files.checkpoint.opening import open_weights; "
+        "print(open_weights(sys.argv[1], heads=2).widths)"
+    )
+
+    def edit(data: bytes) -> bytes:
+        return data[:-1] + word("x") + DEEP + b"s."
+
+    path = repacked(good, data_pkl=edit)
+    ran = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=100)
+    assert ran.stdout.strip() == "(4, 4, 4)", ran.stderr[-2000:]
+
+
+def test_a_tensor_of_absurdly_many_axes(good: Path) -> None:
+    giant = b"\x8a\xff" + b"\xff" * 254 + b"\x7f"
+    edits = b"(" + giant + b"q\x63" + b"h\x63" * 100_000 + b"t"
+    message = refused(repacked(good, data_pkl=lambda data: data.replace(SHAPE, edits, 1).replace(STRIDE, edits, 1)))
+    assert "tensors of at most 64 axes, received 100,001" in message
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+def test_a_sparse_tensor_is_refused_with_what_to_do(tmp_path: Path, layout: str) -> None:
+    path = tmp_path / "sparse.pt"
+    torch.save({f"{n}.weight": getattr(torch.eye(2), layout)() for n in "qkv"}, path)
+    assert "received a sparse tensor: save tensor.to_dense() in its place" in refused(path)
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor", "ignore:The PyTorch API of nested tensors")
+def test_other_tensors_that_are_no_block_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "other.pt"
+    parameter = nn.Parameter(torch.ones(2, 2))
+    parameter.owner = "somebody"  # type: ignore[attr-defined]
+
+    quantized = torch.quantize_per_tensor(torch.ones(2, 2), 0.1, 0, torch.qint8)
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for tensor, words in (
+        (quantized, "a quantized tensor: save tensor.dequantize()"),
+        (nested, "a nested tensor"),
+        (torch.ones(2, 2, device="meta"), "a tensor on the device meta, which has no numbers"),
+        (parameter, "a parameter with attributes of its own"),
+        (torch.ones(2, 2).as_subclass(Mine), "a tensor of another class"),
+    ):
+        torch.save({"q.weight": tensor}, path)
+        assert words in refused(path)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "9" * 300, "2147483648", "0" * 5000 + "9" * 10])
+def test_a_number_of_heads_that_nobody_has(tmp_path: Path, digits: str) -> None:
+    state = {f"{n}.weight": torch.ones(2, 2) for n in "qkv"}
+    torch.save(state | {"num_heads": digits}, tmp_path / "a.pt")
+    save_file(state, tmp_path / "a.safetensors", {"num_heads": digits})
+    for ending in ("pt", "safetensors"):
+        path = tmp_path / f"a.{ending}"
+        assert "num_heads: expected a number of heads of at most 2147483647, received" in refused(path)
+
+
+def test_a_number_of_heads_with_zeros_before_it(tmp_path: Path) -> None:
+    torch.save({f"{n}.weight": torch.ones(2, 2) for n in "qkv"} | {"num_heads": "0" * 5000 + "2"}, tmp_path / "a.pt")
+    assert look(tmp_path / "a.pt").said_heads == 2
+
+
+def test_a_config_of_a_number_that_nobody_can_read_says_nothing(good: Path) -> None:
+    (good.parent / "config.json").write_text(f'{{"num_attention_heads": {"9" * 5000}}}')
+    assert look(good).said_heads is None
+
+
+@pytest.mark.parametrize("ending", ["pt", "safetensors"])
+def test_complex_numbers_are_refused(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    state = {f"{n}.weight": torch.ones(2, 2, dtype=torch.complex64) for n in "qkv"}
+    if ending == "pt":
+        torch.save(state, path)
+    else:
+        save_file(state, path)
+    assert "q.weight: expected floating-point numbers, received complex64" in refused(path)
 
 
 # safetensors
@@ -292,6 +427,11 @@ GOOD = {f"{n}.weight": entry([1, 1], 4 * k, 4 * k + 4) for k, n in enumerate("qk
         (packed(b'{"q.weight": NaN}'), "NaN"),
         (packed(GOOD | {"q.weight": entry([10**9, 10**9], 0, 4)}, bytes(12)), "bytes, for shape"),
         (packed(GOOD | {"q.weight": entry([-1, -1], 0, 4)}, bytes(12)), "sides of 0 or more"),
+        (packed(GOOD | {"q.weight": entry([10**4000, 10**4000], 0, 4)}, bytes(12)), "a whole number of 64 bits"),
+        (packed(GOOD | {"q.weight": entry([2**62] * 64, 0, 4)}, bytes(12)), "bytes, for shape"),
+        (packed(GOOD | {"q.weight": entry([2**62] * 1000, 0, 4)}, bytes(12)), "at most 64 axes"),
+        (packed(GOOD | {"q.weight": entry([1, 1], 0, 10**4000)}, bytes(12)), "a whole number of 64 bits"),
+        (packed(b'{"a": ' + b"[" * 700 + b"]" * 700 + b"}"), "an object, received a list"),
         (packed(GOOD | {"q.weight": entry([1, 1], 0, 4, "X99")}, bytes(12)), "X99"),
         (packed(GOOD | {"q.weight": entry([1, 1], 4, 8)}, bytes(12)), "from byte 0 on, received from byte 4 on"),
         (packed(GOOD | {"q.weight": entry([1, 1], 8, 4)}, bytes(12)), "data_offsets"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,22 @@ from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.rotary.imported import ImportedRotary
 
 Array = np.ndarray[Any, Any]
+
+
+class Overflowing(Frequencies):
+    """As somebody may add it, whose tables leave the range of float64."""
+
+    def tables(self, positions: Array, d_k: int) -> tuple[Array, Array]:
+        angles = np.exp(1000.0 * positions)[:, None] * np.ones(d_k // 2)
+        return np.cos(angles), np.sin(angles)
+
+
+class Raising(Frequencies):
+    """Likewise, through Python's own numbers."""
+
+    def tables(self, positions: Array, d_k: int) -> tuple[Array, Array]:
+        return super().tables(positions * int(math.exp(1000.0)), d_k)
+
 
 layouts = st.sampled_from(["halves", "interleaved"])
 even = st.sampled_from([2, 4, 6, 8])
@@ -146,7 +163,31 @@ TABLES = {"cos": np.ones((3, 2)), "sin": np.zeros((3, 2))}
             lambda: Frequencies("thirds"),
             "rotary frequencies layout: expected halves or interleaved, received 'thirds'",
         ),
-        (lambda: Frequencies(base=0.5), "rotary frequencies base: expected a finite number, 1 or more, received 0.5"),
+        (
+            lambda: Frequencies(base=0.5),
+            "rotary frequencies base: expected a finite number from 1 to 1e15, received 0.5",
+        ),
+        (
+            lambda: Frequencies(scaling="ntk", factor=1e200),
+            "rotary frequencies factor: expected a finite number from 1 to 1e9, received 1e+200",
+        ),
+        (
+            lambda: Frequencies(scaling="yarn", fast=1e308),
+            "rotary frequencies fast: expected a finite number from 0 to 1e9, received 1e+308",
+        ),
+        (
+            lambda: Frequencies(scaling="llama3", low=1e308),
+            "rotary frequencies low: expected a finite number from 0 to 1e9, received 1e+308",
+        ),
+        (
+            lambda: Overflowing().check_fits(np.arange(3), 4),
+            "rotary frequencies: expected parameters whose cosines and sines are finite, received some whose are not",
+        ),
+        (
+            lambda: Raising().check_fits(np.arange(3), 4),
+            "rotary frequencies: expected parameters whose cosines and sines are finite, received some that have none "
+            "(math range error)",
+        ),
         (lambda: ImportedRotary(), "rotary imported: expected cos and sin, received none"),
         (lambda: ImportedRotary(cos=np.ones((3, 2))), "rotary imported: expected cos and sin, received none"),
         (

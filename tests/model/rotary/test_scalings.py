@@ -109,8 +109,14 @@ def test_a_factor_of_1_changes_nothing(scaling: str) -> None:
 
 @given(st.sampled_from(["none", "linear", "ntk", "yarn", "llama3"]), widths, st.data())
 def test_whatever_the_parameters_the_frequencies_are_numbers(scaling: str, dim: int, data: st.DataObject) -> None:
-    any_number = st.floats(0, 1e6)
-    fields: dict[str, Any] = {name: data.draw(any_number) for name in ("fast", "slow", "high", "low")}
-    fields |= {name: data.draw(st.floats(1, 1e9)) for name in ("base", "factor")}
-    rotary = Frequencies(scaling=scaling, original_length=data.draw(st.integers(1, 2**31 - 1)), **fields)
+    fields: dict[str, Any] = {}
+    for name in ("base", "factor", "original_length", "fast", "slow", "high", "low"):
+        declared = Frequencies.described(name)
+        ends = st.sampled_from([declared.least, declared.most])
+        if declared.kind == "whole":
+            fields[name] = data.draw(ends | st.integers(int(declared.least), int(declared.most)))
+        else:
+            fields[name] = data.draw(ends | st.floats(declared.least, declared.most))
+    rotary = Frequencies(scaling=scaling, **fields)
     assert np.isfinite(rotary.frequencies(dim)).all()
+    rotary.check_fits(np.array([0, 2**31 - 1]), dim)
