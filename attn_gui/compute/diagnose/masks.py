@@ -70,7 +70,10 @@ class Masks:
         if given is not None:
             yield _Masking(_INVERTED, ~given | ~tokens)
         elif self._masked:
-            yield _Masking(_INVERTED, ~tokens.expand(1, self._inputs.experiment.n_q, -1))
+            everything = tokens.expand(1, self._inputs.experiment.n_q, -1)
+            yield _Masking(_INVERTED, ~everything)
+            # 1 more everywhere makes a difference to all but a softmax
+            yield _Masking(_ADDED, everything, "add")
         if given is not None and not bool(given.all()):
             yield _Masking(_ADDED, given & tokens, "add")
             yield _Masking(_MULTIPLIED, given, "multiply")
