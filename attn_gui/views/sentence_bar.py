@@ -105,6 +105,8 @@ class SentenceBar(QWidget):
 
 def out_of_range(experiment: Experiment) -> str:
     """Why a number is none, and what to do about it."""
+    if not all(np.isfinite(array).all() for array in experiment.arrays()):
+        return "numbers that it comes from are not finite themselves"
     widest = experiment.precision is Precision.FLOAT64
     remedy = "use smaller numbers" if widest else "choose a larger precision under More"
     return f"a score left the range of {experiment.precision}; {remedy}"

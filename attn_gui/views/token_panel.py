@@ -43,7 +43,7 @@ ABOUT: dict[Side, str] = {
     "tokens": "Tokens that ask, and in self-attention are asked",
     "context": "Tokens that are asked: keys and values come from them",
     "values": "Embeddings of their own that values come from; the tokens are those of the keys",
-    "past": "Tokens before the present ones, which are asked and no longer ask",
+    "past": "Tokens before the present ones: others look at them, and they look no longer",
 }
 
 

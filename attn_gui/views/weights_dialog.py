@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from PySide6.QtCore import QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import (
@@ -108,6 +109,7 @@ class WeightsDialog(QDialog):
         """Show what there is in ``path``; what is wrong with it is said here, and nothing changes."""
         path = path.absolute()
         self._path, self._checkpoint = path, None
+        self.zero_key.setChecked(False)  # what was said of another file
         self.file.setText(printable(path.name))
         self.file.explain(printable(str(path)))
         self._busy = True
@@ -211,7 +213,7 @@ class WeightsDialog(QDialog):
         if checkpoint is not None:
             for count in module.heads:
                 self.heads.addItem(f"{count}  (d_k {module.shapes['W_Q'][1] // count})", count)
-            self.heads.setCurrentIndex(module.heads.index(checkpoint.heads_of(module)))
+            self.heads.setCurrentIndex(module.heads.index(self._likely_heads(checkpoint, module)))
             said = (
                 "The file says how many" if checkpoint.said_heads in module.heads else "The file does not say how many"
             )
@@ -224,6 +226,12 @@ class WeightsDialog(QDialog):
         if first is not None:
             self.table.scrollTo(self.tensors.index(first, 0), QAbstractItemView.ScrollHint.PositionAtTop)
         self._refresh()
+
+    def _likely_heads(self, checkpoint: opening.Checkpoint, module: AttentionModule) -> int:
+        """As many as the file says, else as many as there are now, if they fit."""
+        present = self._context.document.experiment.heads
+        says = checkpoint.said_heads in module.heads
+        return present if not says and present in module.heads else checkpoint.heads_of(module)
 
     def _refresh(self) -> None:
         """Say what would happen to the tokens, and whether there is anything to use."""
@@ -258,7 +266,11 @@ class WeightsDialog(QDialog):
             changed = NamedExperiment(named.name, fitted)
             document.apply_session("Open weights", document.session.with_current(changed))
             name = "" if self._path is None else f" of {printable(self._path.name)}"
-            self._context.notices.info(f"These are the weights{name}; undo brings back what was there", TOPIC)
+            odd = [table for table, values in opened.weights.items() if not np.isfinite(values.array()).all()]
+            if odd:
+                self._context.notices.warn(f"Of the weights{name} {', '.join(odd)}: not every number is finite", TOPIC)
+            else:
+                self._context.notices.info(f"These are the weights{name}; undo brings back what was there", TOPIC)
             QDialog.accept(self)
 
         self._context.worker.submit(
@@ -301,8 +313,10 @@ def _widths_text(experiment: Experiment, drawn: dict[Side, int]) -> str:
     for side, width in drawn.items():
         present = getattr(experiment, side)
         numbers = 0 if present is None else present.width
-        has = f"have {numbers} dimension{'s' if numbers != 1 else ''}" if numbers else "have no embeddings of their own"
-        parts.append(f"The {SIDES[side]} {has}; these weights read {width}.")
+        one = side == "context"
+        verb, own = ("has", "its") if one else ("have", "their")
+        has = f"{numbers} dimension{'s' if numbers != 1 else ''}" if numbers else f"no embeddings of {own} own"
+        parts.append(f"The {SIDES[side]} {verb} {has}; these weights read {width}.")
     return " ".join(parts)
 
 

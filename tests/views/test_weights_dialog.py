@@ -212,3 +212,31 @@ def test_dropped_on_the_window(window: MainWindow, qtbot: QtBot, tmp_path: Path)
     assert window.context.document.session is before
     actions = [action.text() for action in window.menuBar().actions()[0].menu().actions()]
     assert "Open &weights…" in actions
+
+
+def test_what_was_ticked_for_one_file_is_not_for_the_next(look: Callable, tmp_path: Path) -> None:
+    torch.save(nn.MultiheadAttention(2, 1).state_dict(), tmp_path / "mha.pt")
+    dialog = look(tmp_path / "mha.pt")
+    dialog.zero_key.setChecked(True)
+    dialog.reject()
+    assert not look(tmp_path / "mha.pt").zero_key.isChecked()
+
+
+def test_as_many_heads_as_there_are_now_are_offered_first(look: Callable, context: Context, tmp_path: Path) -> None:
+    context.document.apply("heads", Experiment.from_tokens("ab", np.eye(6)[:2], heads=3))
+    torch.save(nn.MultiheadAttention(6, 2).state_dict(), tmp_path / "mha.pt")
+    assert look(tmp_path / "mha.pt").heads.currentData() == 3
+    encoder(tmp_path / "said.pt")
+    assert look(tmp_path / "said.pt").heads.currentData() == 2
+
+
+def test_weights_that_are_not_finite_are_named(
+    look: Callable, context: Context, qtbot: QtBot, tmp_path: Path
+) -> None:
+    state = nn.MultiheadAttention(2, 1).state_dict()
+    state["out_proj.weight"][0, 0] = torch.nan
+    torch.save(state, tmp_path / "nan.pt")
+    said: list[str] = []
+    context.notices.said.connect(lambda notice: said.append(notice.text))
+    use(look(tmp_path / "nan.pt"), context, qtbot)
+    assert said[-1] == "Of the weights of nan.pt W_O: not every number is finite"

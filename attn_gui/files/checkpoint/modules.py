@@ -26,6 +26,7 @@ JOINT_BIAS = "in_proj_bias"
 BIAS_KV = ("bias_k", "bias_v")
 LAYERS = (
     ("q_linear", "k_linear", "v_linear"),
+    ("self.query", "self.key", "self.value"),
     ("query", "key", "value"),
     ("q_proj", "k_proj", "v_proj"),
     ("W_q", "W_k", "W_v"),
@@ -34,7 +35,7 @@ LAYERS = (
     ("wq", "wk", "wv"),
     ("q", "k", "v"),
 )
-OUTPUTS = ("out", "out_linear", "fc_out", "out_proj", "o_proj", "W_o", "W_O", "wo")
+OUTPUTS = ("out", "out_linear", "fc_out", "out_proj", "o_proj", "W_o", "W_O", "wo", "output.dense")
 KNOWN = (
     f"{MULTIHEAD} (in_proj_weight, out_proj.weight, ..) or linear layers for queries, keys and values "
     f"({', '.join('/'.join(names) for names in LAYERS)}) and perhaps the output ({', '.join(OUTPUTS)})"
@@ -104,11 +105,17 @@ def modules_in(tensors: Mapping[str, Declared]) -> list[AttentionModule]:
         except ExperimentError as error:
             faults.append(error)
     if found:
-        return found
+        return [module for module in found if not any(_is_part(module, other) for other in found)]
     if faults:
         raise faults[0]
     names = ", ".join(tensors)
     raise ExperimentError("tensors", KNOWN, f"only {names}" if names else "no tensor")
+
+
+def _is_part(module: AttentionModule, other: AttentionModule) -> bool:
+    """Whether ``module`` is only the inner part of ``other``: BERT keeps the projections in a ``self`` of their own."""
+    inner = module is not other and module.prefix.startswith(other.prefix)
+    return inner and set(module.names) <= set(other.names)
 
 
 def roles_of(names: Collection[str]) -> Roles | None:

@@ -56,7 +56,8 @@ def look(path: Path) -> Contents:
             room = size - LENGTH_BYTES
             if len(start) < LENGTH_BYTES or not 2 <= length <= min(room, MAX_HEADER_BYTES):
                 received = "a file cut off or of another kind" if room < 0 else f"a length of {length:,}"
-                raise FileError(path, "", f"a safetensors header of 2 to {max(2, room):,} bytes", received)
+                expected = "a safetensors file" if room < 2 else f"a safetensors header of at most {room:,} bytes"
+                raise FileError(path, "", expected, received)
             header = file.read(length)
     except OSError as error:
         raise cannot_read(path, error) from error

@@ -213,6 +213,7 @@ class _Meaning(QWidget):
         self.facts.setObjectName("muted")
         self.facts.setWordWrap(True)
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.facts.setFixedWidth(COLUMN)  # a label that wraps would ask for more than its column has
         self.setFixedWidth(COLUMN)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -253,3 +253,19 @@ def test_shapes_that_do_not_fit_are_named(tmp_path: Path, state: dict[str, Any],
     with pytest.raises(FileError) as caught:
         look(save(state, tmp_path / "a.pt"))
     assert message in str(caught.value)
+
+
+def test_berts_output_layer_stands_beside_its_projections(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    layers = {name: nn.Linear(6, 6) for name in ("self.query", "self.key", "self.value", "output.dense")}
+    state = {f"layer.0.attention.{name}.{k}": v for name, m in layers.items() for k, v in m.state_dict().items()}
+    (module,) = look(save(state, tmp_path / "bert.pt")).modules
+    assert module.name == "layer.0.attention"
+    assert set(module.roles) == {f"{kind}_{letter}" for kind in "Wb" for letter in "QKVO"}
+    opened = attn_gui.open_weights(tmp_path / "bert.pt", heads=2)
+    assert opened.weights.W_O is not None
+    expected = layers["output.dense"].weight.detach().numpy().T
+    assert np.array_equal(opened.weights.W_O.array(), expected)
+    bare = {name: tensor for name, tensor in state.items() if "output" not in name}
+    (inner,) = look(save(bare, tmp_path / "bare.pt")).modules
+    assert "W_O" not in inner.roles
