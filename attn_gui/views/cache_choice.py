@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from attn_gui.model.cache import most_past, with_past
 from attn_gui.model.errors import ExperimentError
 from attn_gui.views.context import Context
 from attn_gui.views.text_field import why
+from attn_gui.views.whole_field import WholeField
 
 
 class CacheChoice(QWidget):
@@ -17,11 +18,10 @@ class CacheChoice(QWidget):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self.count = QSpinBox()
-        self.count.setKeyboardTracking(False)
+        self.count = WholeField()
         self.count.setSpecialValueText("none")
         self.count.setAccessibleName("Tokens in the cache")
-        self.count.setToolTip("So many first tokens are keys of the cache: they are asked, and no longer ask")
+        self.count.setToolTip("So many tokens are keys of the cache: others look at them, and they look no longer")
         self.reason = QLabel()
         self.reason.setWordWrap(True)
         row = QHBoxLayout(self)
@@ -39,7 +39,7 @@ class CacheChoice(QWidget):
         with QSignalBlocker(self.count):
             self.count.setRange(0, most)
             self.count.setSuffix(" token" if e.offset == 1 else " tokens")
-            self.count.setValue(e.offset)
+        self.count.show_whole(e.offset)
         reason = "Values have embeddings of their own" if e.values is not None else ""
         if most == 0:
             reason = "There is one key, and one must be present"

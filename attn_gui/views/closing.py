@@ -8,6 +8,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QMessageBox
 
 from attn_gui.control.notices import Kind, Notice
+from attn_gui.views import half_typed
 
 if TYPE_CHECKING:
     from attn_gui.views.main_window import MainWindow
@@ -34,7 +35,7 @@ class Closing:
 
     def may_close(self) -> bool:
         """Ask what there is to ask; what goes on as agreed may close the window later by itself."""
-        if self._asking:
+        if self._asking or not half_typed.commit():
             return False
         self._asking = True
         try:

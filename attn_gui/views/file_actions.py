@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from attn_gui.control.document import Unsaved
+from attn_gui.views import half_typed
 
 if TYPE_CHECKING:
     from attn_gui.views.export_dialog import ExportDialog
@@ -52,11 +54,14 @@ class FileActions:
         path = work.path or self._ask_where(work)
         return path is not None and self._storage.save_and_wait(path, None if left is None else left.session)
 
-    def _action(self, text: str, shortcut: QKeySequence.StandardKey | str, tip: str, slot: object) -> QAction:
+    def _action(
+        self, text: str, shortcut: QKeySequence.StandardKey | str, tip: str, slot: Callable[[], object]
+    ) -> QAction:
+        """What is half typed is committed first: it belongs to what is saved, left or written."""
         action = QAction(text, self._window)
         action.setShortcut(QKeySequence(shortcut))
         action.setStatusTip(tip)
-        action.triggered.connect(slot)
+        action.triggered.connect(lambda: slot() if half_typed.commit() else None)
         return action
 
     def _choose_and_open(self) -> None:
@@ -137,7 +142,9 @@ class FileActions:
             # imported when first needed, like every dialog, so that the first window does not wait for it
             from attn_gui.views.export_dialog import ExportDialog
 
-            self.dialog = ExportDialog(self._context, self._window.services.exports, self._window)
+            self.dialog = ExportDialog(
+                self._context, self._window.services.exports, self._window.formula.in_sight, self._window
+            )
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.activateWindow()

@@ -36,7 +36,6 @@ class FindBar(QFrame):
         self.field.setPlaceholderText("Token or its number")
         self.field.setAccessibleName("Token or its number")
         self.field.setFixedWidth(FIELD_WIDTH)
-        self.field.setClearButtonEnabled(True)
         self.found = QLabel()
         self.found.setObjectName("muted")
         self.back = self._button("‹", "Previous match", lambda: self.step(-1))

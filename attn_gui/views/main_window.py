@@ -17,13 +17,17 @@ from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Priority, at_once
 from attn_gui.files import checkpoint, examples
 from attn_gui.files.errors import FileError
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.structured import structured_experiment
+from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.closing import Closing
 from attn_gui.views.code_actions import CodeActions
 from attn_gui.views.context import Context
 from attn_gui.views.dock import Dock
 from attn_gui.views.file_actions import FileActions
+from attn_gui.views.find_bar import FindBar
 from attn_gui.views.formula import Formula
 from attn_gui.views.menus import Menus
 from attn_gui.views.more_menu import MorePanel
@@ -39,6 +43,10 @@ if TYPE_CHECKING:
 
 FIRST_SIZE = (1280, 720)
 LEAST_SIZE = (960, 640)
+LONG_NOTE = (
+    "{count} invented words, some passages of which come again. Head 1 looks near, head 2 at the first word, head 3 at "
+    "what followed this word before, head 4 at the same word."
+)
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,8 @@ class MainWindow(QMainWindow):
         self.context = context
         self.services = services
         self._painted = False
+        # connected first: what is half typed for what was shown is gone when the views come to show something else
+        context.document.changed.connect(lambda before, after: half_typed.drop())
         self.setAcceptDrops(True)
         self.setMinimumSize(*LEAST_SIZE)
         self.resize(*FIRST_SIZE)
@@ -69,6 +79,7 @@ class MainWindow(QMainWindow):
         self.top_bar.row.addWidget(self.more.button)
         self.sentence = SentenceBar(context)
         self.formula = Formula(context)
+        self.find_bar = FindBar(context, self.formula.go_to)
         self.why = WhyLine(context)
         self.recovery_bar = RecoveryBar(context, services.recovery)
         self.docks = [
@@ -89,6 +100,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.recovery_bar)
         column.addWidget(self.top_bar)
         column.addWidget(self.sentence)
+        column.addWidget(self.find_bar)
         column.addWidget(self.formula, 100)
         column.addWidget(self.why)
         column.addStretch(1)
@@ -105,13 +117,15 @@ class MainWindow(QMainWindow):
         context.document.changed.connect(lambda before, after: self._refresh(after))
         context.document.unsaved_changed.connect(self._mark_modified)
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
-        services.storage.opened.connect(lambda path: self._look_where_told())
+        services.storage.opened.connect(lambda path: self._begin())
         self._refresh(context.document.session)
         self._look_where_told()
         self._restore()
 
     def open_example(self, name: str) -> None:
         """Put a shipped example in place of the current experiment, as one undo step."""
+        if not half_typed.commit():
+            return
         try:
             named = examples.load(name)
         except FileError as error:
@@ -120,13 +134,36 @@ class MainWindow(QMainWindow):
         self.context.notices.withdraw("example")
         self.context.selection.set_painting(False)
         self.context.document.depart(f"Example: {named.name}", named)
-        self._look_where_told()
+        self._begin()
+
+    def open_long_example(self, count: int) -> None:
+        """Make a structured text of ``count`` words and put it in place of the current experiment, as one undo step."""
+        notices = self.context.notices
+        notices.info(f"Writing a text of {count:,} words", "example")
+
+        def show(experiment: Experiment) -> None:
+            notices.withdraw("example")
+            note = LONG_NOTE.format(count=f"{count:,}")
+            named = NamedExperiment(f"{count:,} words", experiment, note)
+            self.context.document.depart(f"Example: {named.name}", named)
+
+        self.context.worker.submit(
+            "long example", at_once(lambda: structured_experiment(count)), Priority.ASK, show, self._on_no_example
+        )
+
+    def _on_no_example(self, error: BaseException) -> None:
+        self.context.notices.error(f"The example could not be made: {error}", "example")
 
     def new_session(self) -> None:
         """Start anew on the Karina example, after asking about unsaved work."""
         if self.may_discard():
             self.context.document.open(Session((examples.load(examples.names()[0]),)), None)
-            self._look_where_told()
+            self._begin()
+
+    def _begin(self) -> None:
+        """With another document: nothing that was refused for the one before stays in a field."""
+        half_typed.drop(refused=True)
+        self._look_where_told()
 
     def _look_where_told(self) -> None:
         """Select what the note of the experiment speaks of."""
@@ -136,8 +173,8 @@ class MainWindow(QMainWindow):
             self.context.selection.set_cell(focus[1], focus[2])
 
     def may_discard(self) -> bool:
-        """Whether all unsaved work is saved, or may go."""
-        return all(self._may_go(work) for work in self.context.document.unsaved)
+        """Whether all unsaved work is saved, or may go; what is half typed is part of it."""
+        return half_typed.commit() and all(self._may_go(work) for work in self.context.document.unsaved)
 
     def _may_go(self, work: Unsaved) -> bool:
         document = self.context.document

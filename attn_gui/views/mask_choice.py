@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.model.session import Session
+from attn_gui.model.starting import started
 from attn_gui.views.context import Context
 from attn_gui.views.masks.cells import idle_parameters
 from attn_gui.views.masks.pattern import by_hand
@@ -39,7 +40,7 @@ class MaskChoice(QWidget):
         self._panel: CombinePanel | None = None
         self._dialog: ImportDialog | None = None
         self.kind = RuleBox(context.look, "Mask", extra=EXTRA)
-        self.fields = PartFields(context.document.experiment.rule, self._apply, across=True, after=self.kind)
+        self.fields = PartFields(context.document.experiment.rule, self._take, across=True, after=self.kind)
         self.combine = QToolButton()
         self.combine.setText("+ rule")
         self.combine.setAccessibleName("Combine rules")
@@ -121,11 +122,12 @@ class MaskChoice(QWidget):
         elif rule is Combined:
             self.open_panel()
         elif rule.kind != e.rule.kind:
-            self._apply(rule(), f"Mask: {rule.title.lower()}", None)
+            self._context.document.apply(f"Mask: {rule.title.lower()}", replace(e, rule=started(rule, e)))
 
-    def _apply(self, rule: MaskRule, label: str, merge: str | None) -> None:
+    def _take(self, rule: MaskRule, label: str, merge: str | None) -> None:
         e = self._context.document.experiment
-        self._context.document.apply(label, replace(e, rule=rule), merge)
+        if e.rule is self.fields.part:
+            self._context.document.apply(label, replace(e, rule=rule), merge)
 
     def _open_dialog(self) -> None:
         if self._dialog is None:

@@ -16,6 +16,7 @@ from attn_gui.files import examples
 from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
+from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.mask_choice import CUSTOM, FROM_FILE
 from attn_gui.views.panel_focus import PanelFocus
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from attn_gui.views.diagnose_dialog import DiagnoseDialog
     from attn_gui.views.main_window import MainWindow
 
+# words of the structured texts that can be made
+LONG_EXAMPLES = (1_024, 8_192, 32_768, 131_072)
 THEMES = {"system": "As the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
 
 
@@ -68,8 +71,10 @@ class Menus:
     def _fill_edit(self, menu: QMenu) -> None:
         stack = self._context.document.undo_stack
         undo, redo = stack.createUndoAction(menu, "&Undo"), stack.createRedoAction(menu, "&Redo")
-        for action, name in ((undo, "Undo"), (redo, "Redo")):
+        for action, name, go in ((undo, "Undo", stack.undo), (redo, "Redo", stack.redo)):
             action.setProperty(LISTED_AS, name)  # its text names what is undone
+            action.triggered.disconnect()
+            action.triggered.connect(lambda checked=False, go=go: go() if half_typed.commit() else None)
         undo.setShortcut(QKeySequence(QKeySequence.StandardKey.Undo))
         # of the platform's own and the two that people try, each once
         keys = [
@@ -84,6 +89,10 @@ class Menus:
             if of_tables is not None:
                 of_tables.setProperty(LISTED_AS, f"Tables: {of_tables.text().replace('&', '').lower()}")
         _add(menu, tokens.actions_for_menu())
+        find = menu.addAction("G&o to token…")
+        find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
+        find.setStatusTip("By its number, its name or a part of it")
+        find.triggered.connect(self._window.find_bar.open)
         menu.addSeparator()
         menu.addMenu(self._window.code.menu)
 
@@ -175,6 +184,10 @@ class Menus:
     def _fill_learn(self, menu: QMenu) -> None:
         for name in examples.names():
             menu.addAction(name).triggered.connect(lambda checked=False, name=name: self._window.open_example(name))
+        long = menu.addMenu("A &long text")
+        for count in LONG_EXAMPLES:
+            action = long.addAction(f"{count:,} words")
+            action.triggered.connect(lambda checked=False, count=count: self._window.open_long_example(count))
         menu.addSeparator()
         menu.addAction("&About this example").triggered.connect(self._show_note)
 

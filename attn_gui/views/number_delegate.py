@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attn_gui.views import half_typed
 from attn_gui.views.cut_text import PADDING, cut_text
 from attn_gui.views.grid import GridModel, Index
 from attn_gui.views.painting import guarded
@@ -29,11 +30,7 @@ INDICATOR = 14
 # corners of the tick in it
 TICK = ((3.5, 7.5), (6.0, 10.0), (10.5, 4.5))
 
-_PASSING = (
-    Qt.FocusReason.PopupFocusReason,
-    Qt.FocusReason.MenuBarFocusReason,
-    Qt.FocusReason.ActiveWindowFocusReason,
-)
+_PASSING = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
 
 _LEAVES = (
     Qt.Key.Key_Return,
@@ -51,12 +48,21 @@ _SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
 class CellEditor(QLineEdit):
     """The line in which a cell is typed. ``refused`` while what it holds has been refused."""
 
-    def __init__(self, index: Index, typed: bool, parent: QWidget) -> None:
+    def __init__(self, delegate: NumberDelegate, index: Index, typed: bool, parent: QWidget) -> None:
         super().__init__(parent)
+        self._delegate = delegate
         self.index = QPersistentModelIndex(index)
         self.typed = typed
         self.refused = False
         self.setFrame(False)
+
+    def commit(self) -> bool:
+        """Have what is typed taken, and close; False where it is refused just now."""
+        return self.refused or self._delegate.finish(self)
+
+    def drop(self) -> None:
+        """Close, and leave the cell as it is."""
+        self._delegate.give_up(self)
 
 
 class NumberDelegate(QStyledItemDelegate):
@@ -99,7 +105,7 @@ class NumberDelegate(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         theme = self._view.context.look.theme
-        editor = CellEditor(index, self.typed, parent)
+        editor = CellEditor(self, index, self.typed, parent)
         self.typed = False
         editor.setFont(self._view.font())
         editor.setAlignment(Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole)))
@@ -108,7 +114,7 @@ class NumberDelegate(QStyledItemDelegate):
             f"QLineEdit {{ color: {theme.text}; background: {theme.field}; border: 2px solid {theme.accent};"
             f" padding: 0 {PADDING - 4}px; }}"
         )
-        editor.textEdited.connect(lambda: self._reconsider(editor))
+        editor.textEdited.connect(lambda: self._on_edited(editor))
         return editor
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
@@ -116,7 +122,7 @@ class NumberDelegate(QStyledItemDelegate):
             editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        if isinstance(editor, CellEditor):
+        if isinstance(editor, CellEditor) and not editor.refused:
             self._commit(editor)
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
@@ -125,9 +131,22 @@ class NumberDelegate(QStyledItemDelegate):
             self._view.reason.place(self._view.place_of(index))
 
     def destroyEditor(self, editor: QWidget, index: Index) -> None:
-        if isinstance(editor, CellEditor) and editor.refused:
-            self._view.reason.withdraw()
+        if isinstance(editor, CellEditor):
+            half_typed.end(editor)
+            if editor.refused:
+                self._view.reason.withdraw()
         super().destroyEditor(editor, index)
+
+    def finish(self, editor: CellEditor) -> bool:
+        """Have what is typed taken, and close the editor; False where it is refused."""
+        taken = self._commit(editor)
+        if taken:
+            self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+        return taken
+
+    def give_up(self, editor: CellEditor) -> None:
+        """Close the editor, and leave the cell as it is."""
+        self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.RevertModelCache)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if not isinstance(watched, CellEditor):
@@ -138,8 +157,8 @@ class NumberDelegate(QStyledItemDelegate):
             return True
         if kind == QEvent.Type.KeyPress:
             return self._on_key(watched, cast(QKeyEvent, event))
-        if kind == QEvent.Type.FocusOut and cast(QFocusEvent, event).reason() not in _PASSING and self._commit(watched):
-            self.closeEditor.emit(watched, QAbstractItemDelegate.EndEditHint.NoHint)
+        if kind == QEvent.Type.FocusOut and cast(QFocusEvent, event).reason() not in _PASSING:
+            watched.commit()
         return False
 
     def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
@@ -158,18 +177,18 @@ class NumberDelegate(QStyledItemDelegate):
     def _on_key(self, editor: CellEditor, event: QKeyEvent) -> bool:
         key = event.key()
         if key == Qt.Key.Key_Escape:
-            self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.RevertModelCache)
+            self.give_up(editor)
             return True
         leaves = key in _LEAVES or (editor.typed and key in _SIDEWAYS and not event.modifiers())
         if not leaves:
             return False
-        if self._commit(editor):
-            self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+        if self.finish(editor):
             self._view.move_by_key(event)
         return True
 
     def _commit(self, editor: CellEditor) -> bool:
         """Hand what was typed to the model; whether it was taken."""
+        half_typed.end(editor)
         model, index = self._view.model(), editor.index
         if not index.isValid() or not isinstance(model, GridModel):
             return True
@@ -179,14 +198,16 @@ class NumberDelegate(QStyledItemDelegate):
         editor.refused = reason is not None
         editor.setAccessibleDescription(reason or "")
         if reason is not None:
+            half_typed.begin(editor)
             self._view.reason.say(reason, self._view.place_of(index))
         return reason is None
 
-    def _reconsider(self, editor: CellEditor) -> None:
+    def _on_edited(self, editor: CellEditor) -> None:
         if editor.refused:
             editor.refused = False
             editor.setAccessibleDescription("")
             self._view.reason.withdraw()
+        half_typed.begin(editor)
 
     def _draw_indicator(self, painter: QPainter, rect: QRect, checked: bool) -> None:
         # the style's own cannot be told from what is behind it where that is dark

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QWidget
 
 from attn_gui.model.parts import Parameter, Part
 from attn_gui.views.clipboard import quoted_short, read_numbers
 from attn_gui.views.number_field import NumberField
 from attn_gui.views.text_field import TextField, why
+from attn_gui.views.whole_field import WholeField
 
 # room for seven digits: a file may bring more, for which the field then grows
 USUAL_WHOLE = 1_000_000
@@ -62,14 +63,19 @@ class PartFields(QWidget):
         return self._part
 
     def show_part(self, part: Part, hidden: Collection[str] = ()) -> None:
-        """Show ``part``, without the parameters that are ``hidden``. What was refused stays until its value changes."""
-        before, self._part = self._part, part
-        if type(part) is not type(before):
+        """Show ``part``, without the parameters that are ``hidden``.
+
+        What was refused stays until its value changes; what is half typed, for the part before, is dropped.
+        """
+        if type(part) is not type(self._part):
             self._clear()
+            self._part = part
             self._build()
         else:
-            for name, _ in part.parameters():
-                if name in self.fields and getattr(part, name) != getattr(before, name):
+            before, self._part = self._part, part
+            self.drop()
+            for name in self.fields:
+                if getattr(part, name) != getattr(before, name):
                     self._show(name)
         for name, field in self.fields.items():
             field.setVisible(name not in hidden)
@@ -79,6 +85,12 @@ class PartFields(QWidget):
         # without a parent, a widget made visible would be a window of its own
         if not shown or self.parentWidget() is not None:
             self.setVisible(shown)
+
+    def drop(self) -> None:
+        """Forget what is half typed."""
+        for field in self.fields.values():
+            if isinstance(field, WholeField | TextField) and field.typed:
+                field.drop()
 
     def _build(self) -> None:
         last = self._after
@@ -95,6 +107,11 @@ class PartFields(QWidget):
                     last = field
 
     def _clear(self) -> None:
+        for field in self.fields.values():
+            # one that is hidden loses the focus, and would speak for a part that it was not made for
+            if isinstance(field, WholeField | TextField):
+                field.drop()
+            field.blockSignals(True)
         for widget in (*self.fields.values(), *self._labels.values(), *self._reasons.values()):
             self._grid.removeWidget(widget)
             widget.hide()
@@ -145,9 +162,8 @@ class PartFields(QWidget):
         made.setAccessibleName(called)
         return made
 
-    def _spin_box(self, name: str, parameter: Parameter) -> QSpinBox:
-        made = QSpinBox()
-        made.setKeyboardTracking(False)
+    def _spin_box(self, name: str, parameter: Parameter) -> WholeField:
+        made = WholeField()
         made.setRange(int(max(parameter.least, LEAST_INT)), int(min(parameter.most, USUAL_WHOLE)))
         made.valueChanged.connect(lambda value: self._try(name, value))
         return made
@@ -164,10 +180,7 @@ class PartFields(QWidget):
         """Bring the control of ``name`` to the part's value."""
         field, value = self.fields[name], getattr(self._part, name)
         with QSignalBlocker(field):
-            if isinstance(field, QSpinBox):
-                field.setMaximum(max(field.maximum(), value))
-                field.setValue(value)
-            elif isinstance(field, QCheckBox):
+            if isinstance(field, QCheckBox):
                 field.setChecked(value)
             elif isinstance(field, QComboBox):
                 field.setCurrentIndex(field.findData(value))
@@ -176,6 +189,8 @@ class PartFields(QWidget):
         elif isinstance(field, TextField):
             field.show_text(", ".join(_written(each) for each in value))
         else:
+            if isinstance(field, WholeField):
+                field.show_whole(value)
             self._say(name, "")
 
     def _take(self, name: str, value: Any) -> None:
@@ -189,9 +204,9 @@ class PartFields(QWidget):
 
     def _try(self, name: str, value: Any) -> None:
         """As :meth:`_take`, for controls that do not show their reasons themselves."""
+        self._say(name, "")
         try:
             self._take(name, value)
-            self._say(name, "")
         except ValueError as error:
             self._say(name, why(error))
 

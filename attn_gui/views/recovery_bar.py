@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from attn_gui.control.recovery import Left, Recovery
 from attn_gui.control.storage import reason
+from attn_gui.views import half_typed
 from attn_gui.views.context import Context
 
 TOPIC, RESTORING = "recovery", "restoring"
@@ -89,7 +90,7 @@ class RecoveryBar(QFrame):
         self.restore.setToolTip("Open it as an unsaved session" + exchange)
 
     def _restore(self) -> None:
-        if self.offered is not None:
+        if self.offered is not None and half_typed.commit():
             self._recovery.restore(self.offered)
 
     def _discard(self) -> None:

@@ -155,7 +155,7 @@ class TokenTable(LitTable):
         try:
             renamed = edits.rename_dimension(document.experiment, self.side, section - 1, name)
         except ExperimentError as error:
-            self._header_editor.open(section, name)
+            self._header_editor.open(section, name, again=True)
             self.reason.say(str(error), self._header_editor.geometry().translated(self.horizontalHeader().pos()))
             return
         self.reason.withdraw()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.errors import ExperimentError
@@ -16,6 +16,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.number_field import NumberField
 from attn_gui.views.part_fields import PartFields
 from attn_gui.views.text_field import TextField
+from attn_gui.views.whole_field import WholeField
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def write(field: Any, text: str) -> None:
 def test_each_kind_has_its_control_and_arrays_have_none(owner: Owner) -> None:
     kinds = {name: type(field) for name, field in owner.fields.fields.items()}
     assert kinds == {
-        "count": QSpinBox,
+        "count": WholeField,
         "size": NumberField,
         "on": QCheckBox,
         "way": QComboBox,
@@ -193,3 +194,47 @@ def test_tab_goes_from_field_to_field(owner: Owner, qtbot: QtBot) -> None:
         reached.append(next(name for name, field in owner.fields.fields.items() if field is focused))
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     assert reached == ["count", "size", "on", "way", "places", "shares"]
+
+
+def type_over(qtbot: QtBot, field: Any, text: str) -> None:
+    field.window().activateWindow()
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+
+
+@pytest.mark.parametrize(("name", "text"), [("count", "9"), ("size", "0.25"), ("places", "7"), ("shares", "7")])
+def test_what_is_typed_for_one_part_is_not_given_to_another(owner: Owner, qtbot: QtBot, name: str, text: str) -> None:
+    type_over(qtbot, owner[name], text)
+    owner.fields.show_part(Other())
+    assert owner.steps == [] and owner.part == Other()
+    type_over(qtbot, owner[name], text)
+    owner.fields.show_part(Other(more=1))
+    assert owner.steps == []
+    qtbot.keyClick(owner[name], Qt.Key.Key_Return)
+    assert owner.steps == [] and owner.part == Other(more=1)
+
+
+@pytest.mark.parametrize(("name", "text"), [("count", "9"), ("size", "0.25"), ("places", "7")])
+def test_escape_brings_the_value_back(owner: Owner, qtbot: QtBot, name: str, text: str) -> None:
+    before = owner[name].text()
+    type_over(qtbot, owner[name], text)
+    qtbot.keyClick(owner[name], Qt.Key.Key_Escape)
+    assert owner[name].text() == before
+    qtbot.keyClick(owner[name], Qt.Key.Key_Return)
+    assert owner.steps == []
+
+
+@pytest.mark.parametrize(("name", "text"), [("size", "0.25"), ("places", "7")])
+def test_what_was_refused_is_tried_again_only_by_enter(owner: Owner, qtbot: QtBot, name: str, text: str) -> None:
+    owner.refuse = True
+    type_over(qtbot, owner[name], text)
+    qtbot.keyClick(owner[name], Qt.Key.Key_Return)
+    assert owner.reason(name) == "⚠ Expected something else, received this"
+    owner.refuse = False
+    owner["on"].setFocus()
+    assert owner.steps == [] and owner[name].text() == text
+    owner[name].setFocus()
+    qtbot.keyClick(owner[name], Qt.Key.Key_Return)
+    assert len(owner.steps) == 1 and owner.reason(name) == ""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -433,3 +433,22 @@ def test_no_two_entries_of_a_menu_answer_to_one_letter(window: MainWindow) -> No
         menus += [action.menu() for action in menu.actions() if action.menu() is not None]
         letters = Counter(mnemonic(action.text()) for action in menu.actions() if mnemonic(action.text()))
         assert max(letters.values(), default=1) == 1, (menu.title(), letters)
+
+
+def test_a_long_text_is_made_from_the_menu_and_one_goes_to_a_word(window: MainWindow, qtbot: QtBot) -> None:
+    action = next(a for a in window.findChildren(QAction) if a.text().replace("&", "") == "1,024 words")
+    before = window.context.document.session.named.name
+    action.trigger()
+    qtbot.waitUntil(lambda: window.context.document.experiment.n_q == 1024, timeout=30_000)
+    assert "head 3" in window.context.document.session.named.note
+    qtbot.waitUntil(lambda: not window.context.worker.busy, timeout=60_000)
+    window.formula.scores.heatmap.pointer.zoom(8, QPointF(window.formula.scores.heatmap.plot.area.center()))
+    window.find_bar.open()
+    window.find_bar.field.setText("700")
+    qtbot.keyClick(window.find_bar.field, Qt.Key.Key_Return)
+    assert window.context.selection.query == 699
+    grid = window.formula.scores.heatmap.plot.grid
+    assert 699 in grid.queries
+    assert 699 in grid.keys
+    window.context.document.undo_stack.undo()
+    assert window.context.document.session.named.name == before

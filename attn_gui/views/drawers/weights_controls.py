@@ -17,6 +17,7 @@ from attn_gui.model.reshape import with_biases
 from attn_gui.model.sources import FromTokens
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.flow import Flow
+from attn_gui.views.whole_field import WholeField
 
 LARGEST_SEED = 2**31 - 1
 
@@ -67,6 +68,9 @@ class WeightsControls(QWidget):
         """Show what the session says."""
         session = self._context.document.session
         e = session.experiment
+        # before they are hidden, and lose the focus with what was typed for other weights
+        self.d_k.show_whole(e.d_k)
+        self.d_v.show_whole(e.d_v)
         for part in self._of_weights:
             part.setVisible(e.weights is not None)
         self.gains.setVisible(e.scoring.qk_norm is not None)
@@ -74,10 +78,6 @@ class WeightsControls(QWidget):
         if e.weights is None:
             return
         self.biases.setChecked(e.weights.has_biases)
-        for field, size in ((self.d_k, e.d_k), (self.d_v, e.d_v)):
-            with QSignalBlocker(field):
-                field.setMaximum(max(LARGEST, size))
-                field.setValue(size)
         kind = view_choices.word(session, "weights_initialiser", INITIALISERS, "linear")
         self.initialiser.setCurrentIndex(self.initialiser.findData(kind))
         with QSignalBlocker(self.seed):
@@ -105,10 +105,9 @@ class WeightsControls(QWidget):
         )
         self._apply(f"New weights: {INITIALISERS[kind]}", replace(e, source=FromTokens(fresh)))
 
-    def _size(self, name: str, tip: str) -> QSpinBox:
-        field = QSpinBox()
+    def _size(self, name: str, tip: str) -> WholeField:
+        field = WholeField()
         field.setRange(1, LARGEST)
-        field.setKeyboardTracking(False)
         field.setAccessibleName(name)
         field.setToolTip(f"{tip}. Numbers that still have a place stay, new ones are 0")
         return field

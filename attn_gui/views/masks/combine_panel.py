@@ -107,9 +107,10 @@ class CombinePanel(QFrame):
         while len(self.rows) < len(terms):
             self._append_row()
         for place, row in enumerate(self.rows):
-            row.setVisible(place < len(terms))
             if place < len(terms):
                 row.show_term(terms[place], e, last=place == len(terms) - 1)
+            else:
+                row.withdraw()
         words = described(e.rule)
         self.text.setText(words[:1].upper() + words[1:] if terms else "No rule: every query may attend to every key.")
         name = head_name(head) if e.heads > 1 else "the mask"
@@ -140,13 +141,17 @@ class CombinePanel(QFrame):
         self._set((*terms, Term(fresh())), "Mask: add rule")
         self.rows[len(terms)].kind.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _change(self, place: int, term: Term, label: str, merge: str | None) -> None:
+    def _change(self, place: int, before: Term, term: Term, label: str, merge: str | None) -> None:
         terms = list(self.terms)
-        terms[place] = term
-        self._set(tuple(terms), label, merge)
+        # what a row says is about the rule that it showed
+        if place < len(terms) and terms[place].rule is before.rule:
+            terms[place] = term
+            self._set(tuple(terms), label, merge)
 
     def _move(self, place: int, by: int) -> None:
         terms = list(self.terms)
+        if not (place < len(terms) and 0 <= place + by < len(terms)):
+            return
         terms.insert(place + by, terms.pop(place))
         self._set(tuple(terms), "Mask: move rule")
         row = self.rows[place + by]
@@ -155,6 +160,8 @@ class CombinePanel(QFrame):
 
     def _remove(self, place: int) -> None:
         terms = self.terms
+        if place >= len(terms):
+            return
         self._set(terms[:place] + terms[place + 1 :], "Mask: remove rule")
         left = len(terms) - 1
         (self.rows[min(place, left - 1)].remove if left else self.add).setFocus(Qt.FocusReason.OtherFocusReason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QWidget
 
 from attn_gui.model.masks import MaskRule, choosable
@@ -100,6 +100,10 @@ class RuleBox(QComboBox):
             self._draw(entry)
         self._undrawn = []
         super().showPopup()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._reopen.stop()
+        super().hideEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

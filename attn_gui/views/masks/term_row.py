@@ -20,11 +20,11 @@ from attn_gui.views.text_field import TextField
 
 HEADS_WIDTH = 72
 
-Changed = Callable[[int, Term, str, str | None], None]
+Changed = Callable[[int, Term, Term, str, str | None], None]
 
 
 class TermRow(QWidget):
-    """The term at ``place``. ``changed(place, term, label, merge)`` may raise ExperimentError."""
+    """The term at ``place``. ``changed(place, before, term, label, merge)`` may raise ExperimentError."""
 
     def __init__(self, context: Context, place: int, changed: Changed, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +64,7 @@ class TermRow(QWidget):
     def show_term(self, term: Term, experiment: Experiment, last: bool) -> None:
         """Show ``term`` of the mask of ``experiment``; ``last``: none comes after it."""
         heads = experiment.heads
+        same = type(term.rule) is type(self._term.rule)
         self._term, self._count = term, heads
         self.join.setCurrentIndex(JOINS.index(term.join))
         with QSignalBlocker(self.negated):
@@ -71,7 +72,7 @@ class TermRow(QWidget):
         self.kind.show_rule(term.rule)
         self.fields.show_part(term.rule, idle_parameters(experiment))
         text = heads_text(term.heads)
-        if not self.heads.reason.text() or text != self.heads.shown:
+        if not (same and self.heads.refused) or text != self.heads.shown:
             self.heads.show_text(text)
         several = heads > 1 or term.heads is not None
         self.heads_label.setVisible(several)
@@ -80,6 +81,13 @@ class TermRow(QWidget):
         self.heads.setToolTip(f"The heads that the rule is for: {example}")
         self.up.setEnabled(self._place > 0)
         self.down.setEnabled(not last)
+        self.show()
+
+    def withdraw(self) -> None:
+        """There is no term at this place any more: what was being typed or chosen for it is dropped."""
+        self.fields.drop()
+        self.heads.drop()
+        self.hide()
 
     def _lay_out(self) -> None:
         policy = self.join.sizePolicy()
@@ -114,7 +122,7 @@ class TermRow(QWidget):
 
     def _take_rule(self, rule: MaskRule, label: str, merge: str | None) -> None:
         key = None if merge is None else f"{merge} of rule {self._place}"
-        self._changed(self._place, replace(self._term, rule=rule), label, key)
+        self._changed(self._place, self._term, replace(self._term, rule=rule), label, key)
 
     def _take_heads(self, text: str) -> None:
         heads = read_heads(text, self._count)
@@ -124,7 +132,8 @@ class TermRow(QWidget):
             self._change("heads", heads=heads)
 
     def _change(self, what: str, **fields: object) -> None:
-        self._changed(self._place, replace(self._term, **fields), f"Mask: {what}", None)  # type: ignore[arg-type]
+        term = replace(self._term, **fields)  # type: ignore[arg-type]
+        self._changed(self._place, self._term, term, f"Mask: {what}", None)
 
 
 def _arrow(arrow: Qt.ArrowType, name: str) -> QToolButton:

@@ -41,12 +41,14 @@ class BiasGroup(Group):
         biases = experiment.scoring.biases
         kinds = [type(bias) for bias in biases]
         if kinds != self._kinds:
+            gone = self.rows
             self._kinds = kinds
-            for row in self.rows:
+            self.rows = [BiasRow(bias, partial(self._take, place)) for place, bias in enumerate(biases)]
+            for row in gone:
+                row.fields.drop()
                 self._list.removeWidget(row)
                 row.hide()
                 row.deleteLater()
-            self.rows = [BiasRow(bias, partial(self._take, place)) for place, bias in enumerate(biases)]
             for place, row in enumerate(self.rows):
                 row.remove.clicked.connect(partial(self._remove, place))
                 self._list.addWidget(row)
@@ -68,13 +70,20 @@ class BiasGroup(Group):
 
     def _remove(self, place: int) -> None:
         biases = list(self.scoring.biases)
-        title = biases.pop(place).title
-        self._set(tuple(biases), f"Remove bias {title}")
+        if self._is_shown(place):
+            title = biases.pop(place).title
+            self._set(tuple(biases), f"Remove bias {title}")
 
     def _take(self, place: int, bias: Any, label: str, merge: str | None) -> None:
         biases = list(self.scoring.biases)
-        biases[place] = bias
-        self._set(tuple(biases), label, merge)
+        if self._is_shown(place):
+            biases[place] = bias
+            self._set(tuple(biases), label, merge)
+
+    def _is_shown(self, place: int) -> bool:
+        """Whether the bias at ``place`` is the one that the row there was last brought to."""
+        biases = self.scoring.biases
+        return place < min(len(biases), len(self.rows)) and self.rows[place].fields.part is biases[place]
 
     def _set(self, biases: tuple[Bias, ...], label: str, merge: str | None = None) -> None:
         e = self.context.document.experiment

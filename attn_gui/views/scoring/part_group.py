@@ -69,6 +69,7 @@ class PartGroup(Group):
     def _show_fields(self, part: Part | None) -> None:
         if part is None:
             if self.fields is not None:
+                self.fields.drop()
                 self.fields.hide()
             return
         if self.fields is None:
@@ -110,4 +111,5 @@ class PartGroup(Group):
         return replace(experiment, scoring=replace(experiment.scoring, **changes))
 
     def _take(self, part: Any, label: str, merge: str | None) -> None:
-        self.apply(label, self.changed(self.context.document.experiment, part), merge)
+        if self.fields is not None and self.fields.part is self.part:
+            self.apply(label, self.changed(self.context.document.experiment, part), merge)

@@ -49,7 +49,8 @@ class SinkGroup(Group):
         sinks = tuple(number for number in found if number is not None)
         if len(sinks) != heads:
             raise ExperimentError("sinks", f"{heads} number{'s' if heads > 1 else ''}, one a head", str(len(sinks)))
-        self._set(sinks, "Sinks")
+        if sinks != self.scoring.sinks:
+            self._set(sinks, "Sinks")
 
     def _set(self, sinks: tuple[float, ...] | None, label: str) -> None:
         e = self.context.document.experiment
