@@ -119,6 +119,7 @@ class MaskChoice(QWidget):
         e = self._context.document.experiment
         if rule.kind == "none" and e.painted:
             self._context.document.apply("Mask: none", replace(e, rule=MaskRule(), painted=Painted()))
+            self._context.notices.info("The cells masked by hand are gone too; undo brings them back", "mask")
         elif rule is Combined:
             self.open_panel()
         elif rule.kind != e.rule.kind:

@@ -169,7 +169,7 @@ def test_every_control_says_what_it_is_and_is_reached_by_tab(
     set_rule(context, Term(Causal()), Term(RandomCells(), heads=(0,)))
     panel.rows[0].negated.setFocus()
     names = []
-    for _ in range(16):
+    for _ in range(18):
         focused = panel.focusWidget()
         assert focused is not None
         names.append(focused.accessibleName() or getattr(focused, "text", str)())
@@ -190,5 +190,7 @@ def test_every_control_says_what_it_is_and_is_reached_by_tab(
         "Move rule 2 up",
         "Remove rule 2",
         "+ Add rule",
+        "Head shown",
+        "Next head",
         "Not rule 1",
     ]

@@ -7,8 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from attn_gui.model.masks import Combined, MaskRule, Term, choosable
+from attn_gui.model.masks import Causal, Combined, MaskRule, SlidingWindow, Term, choosable
+from attn_gui.model.starting import started
 from attn_gui.views.context import Context
+from attn_gui.views.head_switch import HeadSwitch
 from attn_gui.views.heatmap.words import head_name
 from attn_gui.views.masks.cells import LARGEST, corner
 from attn_gui.views.masks.pattern_view import PatternView
@@ -17,6 +19,7 @@ from attn_gui.views.masks.words import described
 
 PATTERN = 122
 TEXT_WIDTH = 240
+USUAL: tuple[type[MaskRule], ...] = (Causal, SlidingWindow)
 
 
 class CombinePanel(QFrame):
@@ -43,6 +46,7 @@ class CombinePanel(QFrame):
         self.pattern = PatternView(context.look, PATTERN)
         self.caption = QLabel()
         self.caption.setObjectName("muted")
+        self.heads = HeadSwitch(context)
         self._list = QVBoxLayout()
         self._list.setSpacing(8)
         self._lay_out()
@@ -96,6 +100,7 @@ class CombinePanel(QFrame):
         right.setSpacing(4)
         right.addWidget(self.pattern)
         right.addWidget(self.caption)
+        right.addWidget(self.heads)
         right.addStretch(1)
         grid.addLayout(left, 0, 0)
         grid.addLayout(right, 0, 1)
@@ -136,9 +141,10 @@ class CombinePanel(QFrame):
     def _add(self) -> None:
         terms = self.terms
         used = {term.rule.kind for term in terms}
-        rules = [rule for rule in choosable() if rule is not MaskRule]
+        # first those that do something whatever the tokens are
+        rules = [*USUAL, *(rule for rule in choosable() if rule is not MaskRule)]
         fresh = next((rule for rule in rules if rule.kind not in used), rules[0])
-        self._set((*terms, Term(fresh())), "Mask: add rule")
+        self._set((*terms, Term(started(fresh, self._context.document.experiment))), "Mask: add rule")
         self.rows[len(terms)].kind.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _change(self, place: int, before: Term, term: Term, label: str, merge: str | None) -> None:
