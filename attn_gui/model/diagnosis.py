@@ -91,6 +91,11 @@ class Miss:
     departure: Departure
 
     @property
+    def label(self) -> str:
+        """What it is called before its name: where most cells depart, no finding."""
+        return "Nothing is near. Least far" if 2 * self.departing > self.cells else "Nearest"
+
+    @property
     def sentence(self) -> str:
         departs = "departs" if self.departing == 1 else "depart"
         count = f"{self.departing:,} of {self.cells:,} cells {departs}, by up to {self.difference:.3g}"
@@ -136,7 +141,7 @@ class Diagnosis:
         if self.departure is not None:
             yield from _wrapped(f"The standard first departs at {self.departure.sentence}.")
         if self.nearest is not None:
-            yield f"Nearest: {self.nearest.convention.title}"
+            yield f"{self.nearest.label}: {self.nearest.convention.title}"
             yield from _described(self.nearest.convention)
             yield from _wrapped(self.nearest.sentence)
         for note in self.notes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -56,3 +57,8 @@ class Picture:
     exact: bool
     sampled: bool = False
     finer: bool = False
+
+    @cached_property
+    def has_signs(self) -> bool:
+        """Whether any cell is masked or not finite."""
+        return bool(self.index.max() > LAST_COLOUR)

@@ -90,8 +90,12 @@ class Bands(QObject):
         self.top = 0.0
         self._settle()
 
-    def show_rows(self, top: float, bottom: float) -> None:
-        """Bring rows ``top`` to ``bottom`` into sight (zoom and pan)."""
+    def show_rows(self, top: float, bottom: float, fixed: tuple[float, float] | None = None) -> None:
+        """Bring rows ``top`` to ``bottom`` into sight (zoom and pan).
+
+        Heights of rows are rounded to whole pixels; ``fixed``: a row, and how many pixels below the first it is to lie
+        all the same.
+        """
         rows = max(1.0, bottom - top)
         if rows >= self.count and self._fit_pitch() >= self.height / rows:
             self.fit()
@@ -99,7 +103,7 @@ class Bands(QObject):
         self._fitted = False
         pitch = min(self.height / rows, 2.0 * TALLEST_ROW)
         pitch = float(round(pitch)) if pitch >= LOWEST_ROW else pitch
-        self._set(top, pitch)
+        self._set(top if fixed is None else fixed[0] - fixed[1] / pitch, pitch)
 
     def keep_in_sight(self, row: int) -> None:
         """Bring ``row`` into sight as it is selected, and keep it there when the panels become lower."""

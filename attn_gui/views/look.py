@@ -51,6 +51,8 @@ class Look(QObject):
         self.theme = THEMES[wanted]
         application = QApplication.instance()
         if isinstance(application, QApplication):
+            # from one sheet to another Qt polishes a widget once for each ancestor; from none, once in all
+            application.setStyleSheet("")
             application.setPalette(self._palette())
             application.setStyleSheet(_sheet(self.theme))
         self.changed.emit()

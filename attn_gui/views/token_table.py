@@ -52,6 +52,7 @@ class TokenTable(LitTable):
         self.tokens = TokenModel(context.document, context.settings, side, self)
         self._named: tuple[str, ...] = ()
         self._name_width = NAME_WIDTHS[0]
+        self._before_columns = 0
         self._had: list[str] = []
         self._lights = 0, 0
         self.setModel(self.tokens)
@@ -199,8 +200,13 @@ class TokenTable(LitTable):
         header.resizeSection(NAME, names)
         if header.length() != length:
             self.updateGeometries()
+        bar = self.horizontalScrollBar()
         if not set(model.columns) <= set(self._had):
-            self.horizontalScrollBar().setValue(self.horizontalScrollBar().maximum())
+            if not self._had:
+                self._before_columns = bar.value()
+            bar.setValue(bar.maximum())
+        elif self._had and not model.columns:
+            bar.setValue(self._before_columns)  # back to the names, if that is what was in sight
         self._had = model.columns
 
     def _width_of(self, column: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from attn_gui.model.diagnosis import Choice, Convention, Departure, Diagnosis, Miss
 
 SCALE = Choice("scale", "1", "no scale", "Dot products are used as they are.", "q @ k.T", 1.0)
@@ -59,3 +61,10 @@ def test_the_report_of_a_miss() -> None:
         "1 of 50 cells departs, by up to 0.25."
     )
     assert max(map(len, lines)) <= 100
+
+
+def test_where_most_cells_depart_nothing_is_near() -> None:
+    assert MISS.label == "Nearest"
+    assert replace(MISS, departing=26).label == "Nothing is near. Least far"
+    lines = str(Diagnosis(("weights",), (), None, replace(MISS, departing=26), 40)).splitlines()
+    assert lines[1] == "Nothing is near. Least far: no scale"

@@ -862,3 +862,21 @@ def test_a_name_that_is_too_long_is_refused_at_its_place(table: TokenTable, cont
     qtbot.keyClick(editor, Keys.Key_Return)
     assert not table.reason.isVisible()
     assert context.document.experiment.tokens.dimensions[1] == "short"
+
+
+def test_when_the_columns_of_a_mask_go_the_names_are_in_sight_again(context: Context, qtbot: QtBot) -> None:
+    random = np.random.default_rng(0)
+    context.document.apply("wide", Experiment.from_tokens("abcd", random.normal(size=(4, 30))))
+    panel = TokenPanel(context)
+    qtbot.addWidget(panel)
+    panel.resize(300, 300)
+    panel.show()
+    qtbot.waitExposed(panel)
+    bar = panel.table.horizontalScrollBar()
+    e = context.document.experiment
+    for before in (0, 120):
+        bar.setValue(before)
+        context.document.apply("mask", replace(e, rule=Padding()))
+        assert bar.value() == bar.maximum() > before
+        context.document.apply("mask", e)
+        assert bar.value() == before

@@ -230,9 +230,7 @@ def test_as_many_heads_as_there_are_now_are_offered_first(look: Callable, contex
     assert look(tmp_path / "said.pt").heads.currentData() == 2
 
 
-def test_weights_that_are_not_finite_are_named(
-    look: Callable, context: Context, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_weights_that_are_not_finite_are_named(look: Callable, context: Context, qtbot: QtBot, tmp_path: Path) -> None:
     state = nn.MultiheadAttention(2, 1).state_dict()
     state["out_proj.weight"][0, 0] = torch.nan
     torch.save(state, tmp_path / "nan.pt")

@@ -63,7 +63,7 @@ class ResultView(QWidget):
         self._diagnosis = diagnosis
         self._say(diagnosis.headline, "title")
         self.list.clear()
-        nearest = "" if diagnosis.matches else "Nearest: "
+        nearest = "" if diagnosis.nearest is None else f"{diagnosis.nearest.label}: "
         self.list.addItems([f"{nearest}{convention.title}" for convention in self._shown()])
         self.list.setCurrentRow(0)
 

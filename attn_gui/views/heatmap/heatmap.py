@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedLayout, QWidget
 from attn_gui.model.answers import NotYet, RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.picture import LAST_COLOUR, Picture
+from attn_gui.model.picture import Picture
 from attn_gui.model.session import Session
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.choices import Choices
@@ -229,8 +229,7 @@ class Heatmap(QWidget):
         latest, experiment = self.pictures.latest, self.pictures.experiment
         if latest is not None and experiment is not None:
             layers = self.pictures.layers
-            signs = len(layers) > 1 or bool((latest.index > LAST_COLOUR).any())
-            self.plot.show_pictures(experiment, layers, signs, self._decimals)
+            self.plot.show_pictures(experiment, layers, self._decimals)
 
     def _draw_scale(self) -> None:
         latest, theme, diverging = self.pictures.latest, self.context.look.theme, self.pictures.diverging

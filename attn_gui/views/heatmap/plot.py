@@ -52,7 +52,6 @@ class Plot(QWidget):
         self.columns = columns
         self._diverging = False
         self._layers: list[Picture] = []
-        self._signs = False
         self._stale = False
         self._decimals = 4
         self._written: Picture | None = None
@@ -127,9 +126,9 @@ class Plot(QWidget):
             self.columns.set_count(experiment.n_k)
             self._lay_out()
 
-    def show_pictures(self, experiment: Experiment, layers: list[Picture], signs: bool, decimals: int) -> None:
-        """Draw ``layers`` of ``experiment``, from below; ``signs``: they hold cells that are masked or not finite."""
-        self._layers, self._signs, self._decimals = layers, signs, decimals
+    def show_pictures(self, experiment: Experiment, layers: list[Picture], decimals: int) -> None:
+        """Draw ``layers`` of ``experiment``, from below."""
+        self._layers, self._decimals = layers, decimals
         self._stale = True
         self.message.setVisible(False)
         self.show_labels(experiment)
@@ -309,7 +308,7 @@ class Plot(QWidget):
         pixels, place = sampled(layers, grid, ratio)
         image.show_pixels(pixels, place)
         step = spacing(grid.cell_width, grid.cell_height)
-        self.hatch.show_pixels(pixels if self._signs else None, place, ratio, step)
+        self.hatch.show_pixels(pixels if any(layer.has_signs for layer in layers) else None, place, ratio, step)
         self._write(layers[-1])
 
     def _write(self, picture: Picture | None) -> None:

@@ -91,9 +91,7 @@ class Pointer(QObject):
         x, y = at.x() - area.left(), at.y() - area.top()
         query, key = (y - grid.y0) / grid.cell_height, (x - grid.x0) / grid.cell_width
         rows = bands.height / bands.pitch / factor
-        bands.show_rows(query - y / bands.height * rows, query + (1 - y / bands.height) * rows)
-        # the height of a row is rounded to whole pixels
-        bands.scroll(query - y / bands.pitch)
+        bands.show_rows(query - y / bands.height * rows, query + (1 - y / bands.height) * rows, (query, y))
         keys = (columns.right - columns.left) / factor
         columns.show_keys(key - x / grid.width * keys, key + (1 - x / grid.width) * keys)
 
