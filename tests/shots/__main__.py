@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPointF, QRect, Qt
 from PySide6.QtGui import QAction, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 from safetensors.numpy import save_file
@@ -95,6 +95,22 @@ def _many(window: MainWindow) -> None:
     X = 2 * walk / np.linalg.norm(walk, axis=1, keepdims=True)
     e = Experiment.from_tokens([f"t{i + 1}" for i in range(400)], X, rule=Causal())
     window.context.document.apply_named("400 tokens", NamedExperiment("400 tokens", e))
+
+
+def _long(window: MainWindow) -> None:
+    window.open_long_example(8192)
+    settle(window)
+    window.context.selection.set_head(2)
+
+
+def _long_near(window: MainWindow) -> None:
+    _long(window)
+    settle(window)
+    plot = window.formula.scores.heatmap.plot
+    window.formula.scores.heatmap.pointer.zoom(12, QPointF(plot.area.center()))
+    window.find_bar.open()
+    window.find_bar.field.setText("babadi")
+    window.find_bar.step(1)
 
 
 def _scored(window: MainWindow) -> None:
@@ -187,6 +203,8 @@ SCENES = [
     Scene("random-512", "random_5x512"),
     Scene("400-tokens", act=_many),
     Scene("400-tokens-dark", theme="dark", act=_many),
+    Scene("long", act=_long),
+    Scene("long-near-dark", theme="dark", act=_long_near),
     Scene("weights-drawer", "animal", size=(1280, 720), act=_drawer(0)),
     Scene("stages-drawer", "animal", size=(1280, 900), act=_drawer(1)),
     Scene("heads-drawer", "random_5x512", size=(1280, 900), act=_drawer(2)),

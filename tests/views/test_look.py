@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -141,3 +142,27 @@ def test_being_checked_makes_nothing_larger(theme: str, context: Context, qtbot:
     before = button.sizeHint()
     button.setChecked(True)
     assert button.sizeHint() == before
+
+
+def test_another_theme_restyles_a_widget_once_however_deep_it_lies(context: Context, qtbot: QtBot) -> None:
+    restyled = []
+
+    class Deep(QWidget):
+        def event(self, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.StyleChange:
+                restyled.append(context.look.theme.name)
+            return super().event(event)
+
+    outermost = around = QWidget()
+    for _ in range(12):
+        inside = QWidget()
+        QVBoxLayout(around).addWidget(inside)
+        around = inside
+    QVBoxLayout(around).addWidget(Deep())
+    qtbot.addWidget(outermost)
+    with qtbot.waitExposed(outermost):
+        outermost.show()
+    for theme in ("dark", "light", "contrast"):
+        restyled.clear()
+        context.settings.theme = theme
+        assert 1 <= len(restyled) <= 2, "as one style goes, and as the other comes"

@@ -16,12 +16,12 @@ from attn_gui.views.heatmap.plot import Plot
 from attn_gui.views.look import Look
 from attn_gui.views.painting import guarded
 
-LONG_SIDE, SHORT_SIDE = 96, 32
+LONG_SIDES, SHORT_SIDE = (48, 96), 24
 MARGIN = 8
 # shown once no more of the rows or columns than this is in sight
 PART = 0.5
-# of an area that it would take too much of, it stays away
-LEAST_AREA = 3
+# of the area it takes no more than this along either side, and stays away where that is too little
+SHARE = 3
 LEAST_FRAME = 6
 
 
@@ -100,14 +100,14 @@ class Minimap(QWidget):
         if area.isEmpty():
             return None
         seen = len(grid.queries) / grid.n_q, len(grid.keys) / grid.n_k
-        size = QSize(LONG_SIDE, LONG_SIDE)
-        if grid.n_q >= grid.n_k:
-            size.setWidth(max(SHORT_SIDE, LONG_SIDE * grid.n_k // grid.n_q))
-        else:
-            size.setHeight(max(SHORT_SIDE, LONG_SIDE * grid.n_q // grid.n_k))
-        small = area.width() < LEAST_AREA * size.width() or area.height() < LEAST_AREA * size.height()
-        if min(seen) > PART or small or not self._pictures.layers:
+        long = min(area.width() // SHARE, area.height() // SHARE, LONG_SIDES[1])
+        if min(seen) > PART or long < LONG_SIDES[0] or not self._pictures.layers:
             return None
+        size = QSize(long, long)
+        if grid.n_q >= grid.n_k:
+            size.setWidth(max(SHORT_SIDE, long * grid.n_k // grid.n_q))
+        else:
+            size.setHeight(max(SHORT_SIDE, long * grid.n_q // grid.n_k))
         place = QRect(0, 0, size.width(), size.height())
         place.moveBottomRight(area.bottomRight())
         return place.translated(-MARGIN, -MARGIN)
@@ -118,7 +118,7 @@ class Minimap(QWidget):
             self._feed.ask(self._slot, None)
             return
         drawn = self._pictures
-        size = LONG_SIDE, LONG_SIDE
+        size = LONG_SIDES[1], LONG_SIDES[1]
         self._feed.ask(
             self._slot,
             PictureAsk(drawn.stage, drawn.head, None, size, drawn.pooling, drawn.mapping, drawn.diverging),
