@@ -17,7 +17,7 @@ from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stage_shape import check_stage, square_key
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import ALL, Head, Trace
 
@@ -91,7 +91,7 @@ class DenseTrace:
         return sums[rows]
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
-        self._check(name)
+        check_stage(self.experiment, name)
         stage = STAGES[name]
         with torch.inference_mode():
             if not stage.per_head:
@@ -106,13 +106,7 @@ class DenseTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> DenseMatrix:
-        if name not in STAGES or not STAGES[name].square:
-            names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
-            raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
-        self._check(name)
-        if head != "mean":
-            head = range(self.experiment.heads)[head]
-        key = (name, head)
+        name, head = key = square_key(self.experiment, name, head)
         if key not in self._matrices:
             shape = (self.experiment.n_q, self.experiment.n_k)
             masked = -np.inf if name == "A_masked" else None
@@ -123,7 +117,3 @@ class DenseTrace:
             allowed = None if mask.everything else partial(mask.of_head, head)
             self._matrices[key] = DenseMatrix(shape, read, allowed, masked)
         return self._matrices[key]
-
-    def _check(self, name: str) -> None:
-        if name not in (names := stages_of(self.experiment)):
-            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.sources import GivenQKV
 from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head
 
 OF_KEYS = ("context", "context_in", "values", "K_projected", "K", "V")
 
@@ -74,3 +75,18 @@ def stage_axes(experiment: Experiment, stage: str) -> tuple[str, str]:
         "output": "d_out",
     }
     return rows, columns.get(stage, "d_v")
+
+
+def check_stage(experiment: Experiment, name: str) -> None:
+    """Raise KeyError, which says which stages there are, unless ``experiment`` has the one called ``name``."""
+    if name not in (names := stages_of(experiment)):
+        raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")
+
+
+def square_key(experiment: Experiment, name: str, head: Head) -> tuple[str, Head]:
+    """A stage of queries x keys and a head of ``experiment``, counted from 0; raises KeyError or IndexError."""
+    if name not in STAGES or not STAGES[name].square:
+        names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
+        raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
+    check_stage(experiment, name)
+    return name, head if head == "mean" else range(experiment.heads)[head]

@@ -22,7 +22,7 @@ from attn_gui.compute.stream.sweep import Sweep
 from attn_gui.compute.stream.tiles import Tiles
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stage_shape import check_stage, square_key
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import ALL, Head
 
@@ -73,7 +73,7 @@ class StreamedTrace:
         return np.asarray(empty.all(axis=0))
 
     def stage(self, name: str, head: int | None = None) -> NDArray[Any]:
-        self._check(name)
+        check_stage(self.experiment, name)
         stage, e = STAGES[name], self.experiment
         if not stage.per_head:
             return to_numpy(self._whole(name))
@@ -91,13 +91,7 @@ class StreamedTrace:
         return np.stack(parts) if head is None else parts[0]
 
     def matrix(self, name: str, head: Head) -> StreamedMatrix:
-        if name not in STAGES or not STAGES[name].square:
-            names = ", ".join(stage.name for stage in STAGES.values() if stage.square)
-            raise KeyError(f"{name!r} is no stage of queries x keys; these are {names}")
-        self._check(name)
-        if head != "mean":
-            head = range(self.experiment.heads)[head]
-        key = (name, head)
+        name, head = key = square_key(self.experiment, name, head)
         if key not in self._matrices:
             self._matrices[key] = StreamedMatrix(
                 self._scores, self._strips, self._tiles, self._lanes, self._heads, self._sweep(head), name, head
@@ -129,7 +123,3 @@ class StreamedTrace:
                 W_O, b_O = inputs.weight("W_O"), inputs.weight("b_O")
                 self._output = attention.output(joined, W_O, b_O, self._scores.working)
         return self._output
-
-    def _check(self, name: str) -> None:
-        if name not in (names := stages_of(self.experiment)):
-            raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")
