@@ -95,7 +95,9 @@ class Dock(QDockWidget):
 
     def _settle(self) -> None:
         """Make do with whole rows where the panels have left less than was wanted."""
-        drawer = self._drawer
+        drawer, layout = self._drawer, self._window.layout()
+        if layout is not None:
+            layout.activate()
         if drawer is not None and drawer.isVisible() and self.height() < self._wanted:
             title = self.height() - drawer.height()
             self._resize(title + max(LEAST_HEIGHT, drawer.fitting_height(drawer.height())))

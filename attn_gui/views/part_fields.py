@@ -31,6 +31,7 @@ class PartFields(QWidget):
     ``on_changed(part, label, merge)`` is called with the part as it has become, what an undo step may call the change,
     and the key by which steps of one spin box become one. It may raise ExperimentError: the reason is then shown at the
     control, as for a value that the part itself refuses. across: everything in one line, and not one below another.
+    most: so many stand one below another; more stand in two columns, ``gap`` pixels from each other.
     after: the control that Tab comes from.
     """
 
@@ -40,6 +41,8 @@ class PartFields(QWidget):
         on_changed: Changed,
         *,
         across: bool = False,
+        most: int = 100,
+        gap: int = 24,
         after: QWidget | None = None,
         parent: QWidget | None = None,
     ) -> None:
@@ -47,6 +50,8 @@ class PartFields(QWidget):
         self._after = after
         self._on_changed = on_changed
         self._across = across
+        self._most, self._gap = most, gap
+        self._placed: list[str] = []
         self._part = part
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -56,6 +61,13 @@ class PartFields(QWidget):
         self._labels: dict[str, QLabel] = {}
         self.fields: dict[str, QWidget] = {}
         self._build()
+
+    @property
+    def columns(self) -> int:
+        """How many parameters stand side by side."""
+        if self._across:
+            return max(1, len(self._placed))
+        return 1 if len(self._placed) <= self._most else 2
 
     @property
     def part(self) -> Part:
@@ -77,14 +89,18 @@ class PartFields(QWidget):
             for name in self.fields:
                 if getattr(part, name) != getattr(before, name):
                     self._show(name)
+        shown = [name for name in self.fields if name not in hidden]
         for name, field in self.fields.items():
+            if name in hidden:
+                self._show(name)  # a reason would stay in sight without what it is about
             field.setVisible(name not in hidden)
             if name in self._labels:
                 self._labels[name].setVisible(name not in hidden)
-        shown = any(name not in hidden for name in self.fields)
+        if shown != self._placed:
+            self._place(shown)
         # without a parent, a widget made visible would be a window of its own
         if not shown or self.parentWidget() is not None:
-            self.setVisible(shown)
+            self.setVisible(bool(shown))
 
     def drop(self) -> None:
         """Forget what is half typed."""
@@ -93,18 +109,20 @@ class PartFields(QWidget):
                 field.drop()
 
     def _build(self) -> None:
-        last = self._after
         for name, parameter in self._part.parameters():
             field = self._field(name, parameter)
             if field is not None:
                 field.setToolTip(parameter.hint)
                 self.fields[name] = field
-                self._place(name, parameter, field)
+                self._add(name, parameter, field)
                 self._show(name)
-                # what is built later would be reached after everything else
-                if last is not None and last.window() is self.window():
-                    QWidget.setTabOrder(last, field)
-                    last = field
+        self._place(list(self.fields))
+        last = self._after
+        for field in self.fields.values():
+            # what is built later would be reached after everything else
+            if last is not None and last.window() is self.window():
+                QWidget.setTabOrder(last, field)
+                last = field
 
     def _clear(self) -> None:
         for field in self.fields.values():
@@ -118,17 +136,15 @@ class PartFields(QWidget):
             widget.deleteLater()
         for kept in (self.fields, self._labels, self._reasons):
             kept.clear()
+        self._placed = []
 
-    def _place(self, name: str, parameter: Parameter, field: QWidget) -> None:
-        place = len(self.fields) - 1
-        row, column = (0, 2 * place) if self._across else (2 * place, 0)
+    def _add(self, name: str, parameter: Parameter, field: QWidget) -> None:
+        """Give ``field`` its label, and room for why a value is refused."""
         if not isinstance(field, QCheckBox):
             label = self._labels[name] = QLabel(parameter.label)
             label.setObjectName("muted")
             label.setToolTip(parameter.hint)
             label.setBuddy(field)
-            self._grid.addWidget(label, row, column)
-        self._grid.addWidget(field, row, column + 1, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         reason = getattr(field, "reason", None)
         if not isinstance(reason, QLabel):
             reason = QLabel()
@@ -136,8 +152,23 @@ class PartFields(QWidget):
             reason.hide()
         reason.setWordWrap(not self._across)
         self._reasons[name] = reason
-        # a control that stands across has its reason below, from where it begins to the end of the line
-        self._grid.addWidget(reason, row + 1 + (place if self._across else 0), column, 1, -1)
+
+    def _place(self, names: list[str]) -> None:
+        """Lay out the parameters called ``names``, the ones in sight."""
+        self._placed = names
+        at = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        for place, name in enumerate(names):
+            below, beside = divmod(place, self.columns)
+            row, column = 2 * below, (2 if self._across else 3) * beside
+            if name in self._labels:
+                self._grid.addWidget(self._labels[name], row, column)
+            self._grid.addWidget(self.fields[name], row, column + 1, at)
+            # a control that stands across has its reason below, from where it begins to the end of the line
+            across = (row + 1 + place, 1, -1) if self._across else (row + 1, 1, 2)
+            self._grid.addWidget(self._reasons[name], across[0], column, *across[1:])
+        if not self._across:
+            apart = self._gap - 2 * self._grid.horizontalSpacing() if self.columns > 1 else 0
+            self._grid.setColumnMinimumWidth(2, apart)
 
     def _field(self, name: str, parameter: Parameter) -> QWidget | None:
         called = f"{self._part.title}: {parameter.label}"

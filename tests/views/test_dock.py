@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QTableView
+from PySide6.QtWidgets import QApplication, QScrollArea, QTableView
 from pytestqt.qtbot import QtBot
 
+from attn_gui.model.rotary.frequencies import Frequencies
+from attn_gui.model.scoring import Scoring
 from attn_gui.views.main_window import MainWindow
 from tests.views.window_helpers import karina_window, settle
 
@@ -54,3 +57,18 @@ def test_the_largest_part_of_the_window_stays_with_the_panels_and_no_row_is_cut(
 def test_a_drawer_that_has_nothing_to_show_is_low(qtbot: QtBot, window: MainWindow) -> None:
     open_drawer(qtbot, window, 2)
     assert window.docks[2].height() < 180
+
+
+def test_a_drawer_grows_with_what_is_chosen_in_it(qtbot: QtBot, window: MainWindow) -> None:
+    open_drawer(qtbot, window, 3)
+    dock, document = window.docks[3], window.context.document
+    area = dock.findChild(QScrollArea)
+    assert area is not None
+    low = dock.height()
+    document.apply("Rotary", replace(document.experiment, scoring=Scoring(rotary=Frequencies(scaling="yarn"))))
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: dock.height() > low)
+    assert dock.height() <= 0.4 * window.height()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
+    document.undo_stack.undo()
+    qtbot.waitUntil(lambda: dock.height() == low)

@@ -238,3 +238,29 @@ def test_what_was_refused_is_tried_again_only_by_enter(owner: Owner, qtbot: QtBo
     owner[name].setFocus()
     qtbot.keyClick(owner[name], Qt.Key.Key_Return)
     assert len(owner.steps) == 1 and owner.reason(name) == ""
+
+
+def test_many_parameters_stand_in_two_columns(context: Context, qtbot: QtBot) -> None:
+    fields = PartFields(Every(), lambda part, label, merge: None, most=4)
+    qtbot.addWidget(fields)
+    with qtbot.waitExposed(fields):
+        fields.show()
+
+    def lines(*hidden: str) -> list[list[str]]:
+        """The names of the fields in sight, line by line from left to right."""
+        fields.show_part(Every(), hidden)
+        fields.layout().activate()
+        at = {name: field.geometry().center() for name, field in fields.fields.items() if name not in hidden}
+        found: list[list[str]] = []
+        for name in sorted(at, key=lambda name: at[name].y()):
+            if found and abs(at[found[-1][0]].y() - at[name].y()) < 8:
+                found[-1].append(name)
+            else:
+                found.append([name])
+        return [sorted(line, key=lambda name: at[name].x()) for line in found]
+
+    assert lines() == [["count", "size"], ["on", "way"], ["places", "shares"]]
+    assert fields.columns == 2
+    assert lines("count") == [["size", "on"], ["way", "places"], ["shares"]]
+    assert lines("count", "on") == [["size"], ["way"], ["places"], ["shares"]]
+    assert fields.columns == 1

@@ -7,15 +7,11 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class Flow(QLayout):
-    """Lines of items, each centred on its line or (``hanging``) at its top; ``gap`` pixels between items.
+    """Lines of items, each centred on its line; ``gap`` pixels between items and half of it between lines."""
 
-    Half of it is between lines.
-    """
-
-    def __init__(self, gap: int = 12, parent: QWidget | None = None, *, hanging: bool = False) -> None:
+    def __init__(self, gap: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._gap = gap
-        self._hanging = hanging
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -57,7 +53,7 @@ class Flow(QLayout):
             x = rect.left()
             for item in line:
                 size = self._size(item, rect.width())
-                down = 0 if self._hanging else (height - size.height()) // 2
+                down = (height - size.height()) // 2
                 item.setGeometry(QRect(QPoint(x, y + down), size))
                 x += size.width() + self._gap
             y += height + self._gap // 2

@@ -6,17 +6,15 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from attn_gui.model.session import Session
 from attn_gui.views.context import Context
+from attn_gui.views.drawers.columns import Columns
 from attn_gui.views.drawers.drawer import Drawer
-from attn_gui.views.drawers.flow import Flow
 from attn_gui.views.scoring.bias_group import BiasGroup
-from attn_gui.views.scoring.group import Group
+from attn_gui.views.scoring.group import GAP, Group
 from attn_gui.views.scoring.groups import NormaliserGroup, NormGroup, PositionGroup
 from attn_gui.views.scoring.kv_group import KVGroup
 from attn_gui.views.scoring.rotary_group import RotaryGroup
 from attn_gui.views.scoring.sink_group import SinkGroup
 from attn_gui.views.scoring.temperature_group import TemperatureGroup
-
-GAP = 24
 
 
 class ScoringDrawer(Drawer):
@@ -48,10 +46,10 @@ class ScoringDrawer(Drawer):
         inside = QWidget()
         around = QVBoxLayout(inside)
         around.setContentsMargins(0, 0, 0, 0)
-        flow = Flow(GAP, hanging=True)
+        columns = Columns(GAP)
         for group in self.groups:
-            flow.addWidget(group)
-        around.addLayout(flow)
+            columns.addWidget(group)
+        around.addLayout(columns)
         around.addStretch(1)
         self._inside = inside
         area = QScrollArea()
@@ -65,6 +63,8 @@ class ScoringDrawer(Drawer):
     def refresh(self) -> None:
         for group in self.groups:
             group.show_experiment(self.context.document.experiment)
+        # what scrolls tells nobody that it has grown
+        self.updateGeometry()
 
     def body_height(self, width: int) -> int:
         return self._inside.heightForWidth(width)

@@ -11,7 +11,8 @@ from attn_gui.model.scoring import Scoring
 from attn_gui.views.context import Context
 from attn_gui.views.text_field import why
 
-WIDTH = 232
+# pixels of a group with one column of controls, and between groups
+WIDTH, GAP = 228, 24
 
 
 class Group(QFrame):
@@ -22,7 +23,7 @@ class Group(QFrame):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.context = context
-        self.setFixedWidth(WIDTH)
+        self.widen(1)
         self.setAccessibleName(self.title)
         heading = QLabel(self.title)
         heading.setObjectName("title")
@@ -35,6 +36,10 @@ class Group(QFrame):
         self.reason.setObjectName("error")
         self.reason.setWordWrap(True)
         self.reason.hide()
+
+    def widen(self, columns: int) -> None:
+        """Be as wide as ``columns`` groups side by side."""
+        self.setFixedWidth(columns * (WIDTH + GAP) - GAP)
 
     def finish(self) -> None:
         """Call once every control is in the column."""

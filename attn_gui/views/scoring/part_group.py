@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attn_gui.model.errors import ExperimentError
@@ -14,10 +15,12 @@ from attn_gui.model.parts import Part
 from attn_gui.model.starting import choosable_parts, started
 from attn_gui.views.context import Context
 from attn_gui.views.part_fields import PartFields
-from attn_gui.views.scoring.group import Group
+from attn_gui.views.scoring.group import GAP, WIDTH, Group
 from attn_gui.views.top_bar import Dropdown
 
 NOTHING = "none"
+# more parameters stand in two columns
+MOST_ROWS = 4
 
 
 class PartGroup(Group):
@@ -38,7 +41,8 @@ class PartGroup(Group):
         self.formula.setObjectName("muted")
         self.formula.setWordWrap(True)
         self.fields: PartFields | None = None
-        self.column.addWidget(self.kind)
+        self.kind.setFixedWidth(WIDTH)
+        self.column.addWidget(self.kind, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addWidget(self.formula)
         self.finish()
         self.kind.chosen.connect(self._choose)
@@ -71,11 +75,13 @@ class PartGroup(Group):
             if self.fields is not None:
                 self.fields.drop()
                 self.fields.hide()
+            self.widen(1)
             return
         if self.fields is None:
-            self.fields = PartFields(part, self._take, after=self.kind)
+            self.fields = PartFields(part, self._take, most=MOST_ROWS, gap=GAP, after=self.kind)
             self.column.insertWidget(self.column.count() - 1, self.fields)
         self.fields.show_part(part, self.hidden(part))
+        self.widen(self.fields.columns)
 
     def _choose(self, kind: str) -> None:
         if kind in self.opening:
