@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QLayout, QMainWindow
+from PySide6.QtWidgets import QDockWidget, QLayout, QMainWindow, QTabBar
 
 if TYPE_CHECKING:
     from attn_gui.views.drawers.drawer import Drawer
@@ -95,12 +95,28 @@ class Dock(QDockWidget):
 
     def _settle(self) -> None:
         """Make do with whole rows where the panels have left less than was wanted."""
-        drawer, layout = self._drawer, self._window.layout()
-        if layout is not None:
-            layout.activate()
-        if drawer is not None and drawer.isVisible() and self.height() < self._wanted:
+        drawer = self._drawer
+        if drawer is None or not drawer.isVisible() or self._is_as_wanted():
+            return
+        self._resize(self._wanted)  # tabs may have come up, which took their part
+        if not self._is_as_wanted():
             title = self.height() - drawer.height()
             self._resize(title + max(LEAST_HEIGHT, drawer.fitting_height(drawer.height())))
 
+    def _is_as_wanted(self) -> bool:
+        layout = self._window.layout()
+        if layout is not None:
+            layout.activate()
+        return self.height() >= self._wanted
+
     def _resize(self, height: int) -> None:
-        self._window.resizeDocks([self], [height], Qt.Orientation.Vertical)
+        self._window.resizeDocks([self], [height + self._tabs_height()], Qt.Orientation.Vertical)
+
+    def _tabs_height(self) -> int:
+        """Pixels of the tabs that switch drawers which share the place."""
+        if all(other.isHidden() for other in self._window.tabifiedDockWidgets(self)):
+            return 0
+        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        shown = [bar for bar in bars if bar.isVisible()]
+        own = (bar for bar in shown if self.windowTitle() in map(bar.tabText, range(bar.count())))
+        return next((bar.height() for bar in own), 0)

@@ -104,6 +104,11 @@ _OUTLINES = """
     QPlainTextEdit:focus, QListWidget:focus {{ border: 2px solid {accent}; padding: 0; }}
     QTabBar::tab {{ border: 1px solid {line}; padding: 4px 12px; margin: 2px 4px 4px 0; }}
     QTabBar::tab:selected {{ border: 2px solid {accent}; padding: 3px 11px; }}
+    QSlider::groove:horizontal {{ height: 2px; background: {line}; }}
+    QSlider::handle:horizontal {{
+        background: {field}; border: 2px solid {line}; width: 8px; margin: -8px 0; border-radius: 4px;
+    }}
+    QSlider::handle:horizontal:focus {{ background: {accent}; border-color: {accent}; }}
     QProgressBar {{ text-align: center; }}
     QProgressBar::chunk {{ background: {accent}; }}
     QPushButton:disabled, QToolButton:disabled, QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled {{

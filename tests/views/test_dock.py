@@ -72,3 +72,14 @@ def test_a_drawer_grows_with_what_is_chosen_in_it(qtbot: QtBot, window: MainWind
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
     document.undo_stack.undo()
     qtbot.waitUntil(lambda: dock.height() == low)
+
+
+def test_drawers_that_share_a_place_are_no_lower_for_their_tabs(qtbot: QtBot, window: MainWindow) -> None:
+    open_drawer(qtbot, window, 3)
+    area = window.docks[3].findChild(QScrollArea)
+    assert area is not None and area.verticalScrollBar().maximum() == 0
+    window.docks[3].toggleViewAction().trigger()
+    for index in range(4):
+        open_drawer(qtbot, window, index)
+    assert area.isVisible()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)

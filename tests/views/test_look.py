@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QRadioButton,
+    QSlider,
     QSpinBox,
     QTableWidget,
     QTabWidget,
@@ -45,6 +46,10 @@ def listed() -> QTableWidget:
     return made
 
 
+def slid() -> QSlider:
+    return QSlider(Qt.Orientation.Horizontal)
+
+
 OUTLINED: list[Callable[[], QWidget]] = [
     QPlainTextEdit,
     QListWidget,
@@ -56,6 +61,7 @@ OUTLINED: list[Callable[[], QWidget]] = [
     QProgressBar,
     listed,
     tabs,
+    slid,
 ]
 INDICATORS: list[Callable[[], QWidget]] = [QCheckBox, QRadioButton]
 
