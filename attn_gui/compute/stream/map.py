@@ -87,6 +87,7 @@ class _Look:
             min(most, 1 << max(0, (length // max(1, size)).bit_length() - 1))
             for most, length, size in zip(matrix.factors, lengths, out, strict=True)
         )
+        self._shape = matrix.shape
         self._key = (*matrix.key, how, self.factors)
         self.rows = rows.start // self.factors[0], -(-rows.stop // self.factors[0])
         self.columns = columns.start // self.factors[1], -(-columns.stop // self.factors[1])
@@ -94,10 +95,10 @@ class _Look:
 
     def tiles(self) -> Iterator[tuple[tuple[Any, ...], slice, slice]]:
         """Key, rows and columns (cells) of each tile in the window."""
-        f = self.factors
-        for top in range(self.rows[0] * f[0] // CELLS * CELLS, self.rows[1] * f[0], CELLS):
-            for left in range(self.columns[0] * f[1] // CELLS * CELLS, self.columns[1] * f[1], CELLS):
-                yield (*self._key, top, left), slice(top, top + CELLS), slice(left, left + CELLS)
+        tall, wide = (max(CELLS, factor) for factor in self.factors)  # at least one block
+        for top in _starts(self.rows, self.factors[0], tall, self._shape[0]):
+            for left in _starts(self.columns, self.factors[1], wide, self._shape[1]):
+                yield (*self._key, top, left), slice(top, top + tall), slice(left, left + wide)
 
     def from_middle(self, tile: tuple[Any, slice, slice]) -> float:
         """How far ``tile`` lies from the middle of the window."""
@@ -115,3 +116,8 @@ class _Look:
             places.append(slice(start - span[0], stop - span[0]))
             cuts.append(slice(start - first, stop - first))
         onto[tuple(places)] = part[tuple(cuts)]
+
+
+def _starts(span: tuple[int, int], factor: int, size: int, length: int) -> range:
+    """Where the tiles of ``size`` cells begin that hold blocks ``span`` of an axis of ``length`` cells."""
+    return range(span[0] * factor // size * size, min(span[1] * factor, length), size)
