@@ -12,11 +12,9 @@ from attn_gui.compute.threads import threads_for
 from attn_gui.model.answers import Answer, NotYet, StageValues
 from attn_gui.model.asks import Ask, BlockAsk, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk, SumAsk
 from attn_gui.model.picture import Picture
-from attn_gui.model.stage_shape import stages_of
+from attn_gui.model.stage_shape import FROM_OUTPUTS, stages_of
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
-
-FROM_OUTPUTS = ("head_output", "concat", "output")
 
 
 def answer(trace: Trace, ask: Ask) -> Generator[float, None, Answer]:

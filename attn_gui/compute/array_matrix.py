@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.compute.pooling import drawn_whole, pool
-from attn_gui.model.trace import Drawn, Pooling
+from attn_gui.compute.pooling import pool
+from attn_gui.compute.whole import WholeMatrix
+from attn_gui.model.trace import Pooling
 
 
-class ArrayMatrix:
+class ArrayMatrix(WholeMatrix):
     """Stages that no mask concerns (X, Q, K, V, the outputs), so that they can be drawn as the square ones are."""
 
     def __init__(self, values: NDArray[Any]) -> None:
@@ -36,15 +36,6 @@ class ArrayMatrix:
     def row_tops(self, rows: slice) -> NDArray[Any]:
         values = self._values[rows]
         return np.where(np.isfinite(values), values, -np.inf).max(axis=1, initial=-np.inf)
-
-    def begun(self, how: Pooling) -> Generator[float, None, None]:
-        yield from ()
-
-    def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
-        return drawn_whole(self, rows, columns, out, how)
-
-    def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:
-        yield from ()
 
     def extent(self, first_key: int = 0) -> tuple[float, float]:
         values = self._values[:, first_key:]

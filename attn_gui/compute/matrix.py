@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.masking import KEPT_CELLS
 from attn_gui.compute.numbers import to_numpy
-from attn_gui.compute.pooling import drawn_whole, pool
-from attn_gui.model.trace import Drawn, Pooling
+from attn_gui.compute.pooling import pool
+from attn_gui.compute.whole import WholeMatrix
+from attn_gui.model.trace import Pooling
 
 # looked at in one go, so that a scan of a large matrix needs little memory of its own
 SCAN_CELLS = KEPT_CELLS
 
 
-class DenseMatrix:
+class DenseMatrix(WholeMatrix):
     """A stage read through ``read(rows)``, which gives whole rows as a tensor [rows, n_k].
 
     ``allowed(rows, columns)`` gives its mask as a bool tensor; None where nothing is masked.
@@ -76,15 +77,6 @@ class DenseMatrix:
         values = self.block(rows, columns)
         usable = self.allowed(rows, columns) & np.isfinite(values)
         return np.where(usable, values, -np.inf).max(axis=1)
-
-    def begun(self, how: Pooling) -> Generator[float, None, None]:
-        yield from ()
-
-    def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
-        return drawn_whole(self, rows, columns, out, how)
-
-    def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:
-        yield from ()
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:

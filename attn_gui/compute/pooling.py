@@ -7,20 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.model.trace import Drawn, Matrix, Pooling
+from attn_gui.model.trace import Pooling
 
 Array = NDArray[Any]
-
-
-def drawn_whole(matrix: Matrix, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
-    """A window of a matrix that answers at once."""
-    shape = rows.stop - rows.start, columns.stop - columns.start
-    size = max(1, min(shape[0], out[0])), max(1, min(shape[1], out[1]))
-    if size == shape:
-        values, allowed = matrix.block(rows, columns), matrix.allowed(rows, columns)
-    else:
-        values, allowed = matrix.pooled(rows, columns, size, how)
-    return Drawn(values, allowed, (rows.start, rows.stop), (columns.start, columns.stop), exact=size == shape)
 
 
 def edges(length: int, parts: int) -> NDArray[np.intp]:

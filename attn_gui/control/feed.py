@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.model.answers import NotYet
-from attn_gui.model.asks import Ask, PictureAsk
+from attn_gui.model.asks import Ask, PictureAsk, StatisticsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.trace import Head, Trace
@@ -95,7 +95,9 @@ class Feed(QObject):
         trace, ask = self.trace, self._asks[slot]
         if trace is not None:
             done = partial(self._on_answer, slot, ask)
-            self._worker.submit(slot, lambda: _answer(trace, ask), Priority.ASK, done, self.failed.emit)
+            # what goes over every cell has to wait for whatever is looked at
+            priority = Priority.REFINE if isinstance(ask, StatisticsAsk) else Priority.ASK
+            self._worker.submit(slot, lambda: _answer(trace, ask), priority, done, self.failed.emit)
 
     def _on_answer(self, slot: str, ask: Ask, answer: Any) -> None:
         for slots, holds in (

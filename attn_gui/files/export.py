@@ -19,6 +19,7 @@ from attn_gui.files.experiment_json import to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.layout import Layout, layout
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.stage_shape import FROM_OUTPUTS
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 
@@ -27,8 +28,6 @@ Form = Literal["csv", "csv-long", "npz"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 EXPERIMENT_FILE = "experiment.json"
-# what takes every row of every head
-FROM_OUTPUTS = ("head_output", "concat", "output")
 METADATA_FILE = "export.json"
 
 

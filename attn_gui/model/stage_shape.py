@@ -7,6 +7,8 @@ from attn_gui.model.sources import GivenQKV
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 
+# what takes every row of every head
+FROM_OUTPUTS = ("head_output", "concat", "output")
 OF_KEYS = ("context", "context_in", "values", "K_projected", "K", "V")
 
 

@@ -73,7 +73,7 @@ class Matrix(Protocol):
         ...
 
     def drawn(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Drawn:
-        """A window with about ``out`` cells, at once; never finer than that."""
+        """A window in about ``out`` cells, less than twice as many along either axis, as it can be had at once."""
         ...
 
     def refined(self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling) -> Generator[bool, None, None]:

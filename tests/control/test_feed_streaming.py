@@ -13,11 +13,12 @@ from attn_gui.compute import budget
 from attn_gui.compute.trace import DenseTrace, trace
 from attn_gui.control.feed import PASS
 from attn_gui.model.answers import NotYet, Reading, Row, RowSums, StageValues
-from attn_gui.model.asks import CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk
+from attn_gui.model.asks import CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk
 from attn_gui.model.edits import set_cells
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.picture import Picture
+from attn_gui.model.statistics import HeadStatistics
 from tests.control.test_feed import Watched
 from tests.control.waiting import until
 
@@ -148,3 +149,20 @@ def test_cancelling_and_editing_at_random_moments_leaves_a_usable_state(streamin
     assert feed.trace.part() == 1
     assert not streaming.of("N")[-1].finer
     assert not streaming.failures
+
+
+def test_what_goes_over_every_cell_waits_for_an_edit(
+    streaming: Watched, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attn_gui.compute.matrix.SCAN_CELLS", 3000)  # thousands of steps
+    feed = streaming.feed
+    feed.compute(LARGE, "cpu")
+    at_rest(streaming, qtbot)
+    feed.ask("statistics", StatisticsAsk())
+    until(qtbot, lambda: streaming.worker.running("statistics"))
+    edited = set_cells(LARGE, "tokens", 0, 0, 2.0)
+    feed.compute(edited, "cpu")
+    until(qtbot, lambda: streaming.traced[-1] is edited)
+    assert not any(isinstance(answer, HeadStatistics) for answer in streaming.of("statistics"))
+    at_rest(streaming, qtbot)
+    assert isinstance(streaming.of("statistics")[-1], HeadStatistics)

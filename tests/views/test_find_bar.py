@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.experiment import Experiment
@@ -82,12 +82,20 @@ def test_an_edit_makes_it_search_anew(context: Context, bar: FindBar) -> None:
     assert bar.found.text() == "8 found"
 
 
-def test_escape_closes_it_and_gives_the_focus_back(qtbot: QtBot, bar: FindBar) -> None:
-    window = bar.window()
-    field = QLineEdit(window)
+def test_escape_closes_it_and_gives_the_focus_back(qtbot: QtBot, context: Context) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    field, bar = QLineEdit(), FindBar(context, lambda query, key: None)
+    column.addWidget(field)
+    column.addWidget(bar)
     window.show()
-    qtbot.waitExposed(window)
+    window.activateWindow()
     field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
     bar.open()
+    assert bar.isVisible()
+    assert bar.field.hasFocus()
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert not bar.isVisible()
+    assert field.hasFocus()

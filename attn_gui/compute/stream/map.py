@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.compute.pooling import drawn_whole, pool
+from attn_gui.compute.pooling import pool
 from attn_gui.compute.stream.overview import pool_by
 from attn_gui.compute.stream.tiles import CELLS, Tiles
 from attn_gui.model.trace import Drawn, Pooling
@@ -28,7 +28,8 @@ def draw(
     """See :meth:`attn_gui.model.trace.Matrix.drawn`: of the level that ``out`` asks for what is there, else coarser."""
     look = _Look(matrix, rows, columns, out, how)
     if look.direct and matrix.ready(rows):
-        return drawn_whole(matrix, rows, columns, (rows.stop - rows.start, columns.stop - columns.start), how)
+        covered = (rows.start, rows.stop), (columns.start, columns.stop)
+        return Drawn(matrix.block(rows, columns), matrix.allowed(rows, columns), *covered, exact=True)
     values, allowed, exact = matrix.overview(how)
     from_overview = look.factors == matrix.factors and matrix.has_overview(how)
     coarse = tuple(wide // own for wide, own in zip(matrix.factors, look.factors, strict=True))

@@ -90,12 +90,14 @@ class Scores:
     def segments(self, rows: slice, align: int) -> Iterator[Segment]:
         """What there is to sweep over for ``rows``, from the first key to the last, without what the mask rules out.
 
-        Each begins at a multiple of ``align`` and of the tiles' keys.
+        Each begins at a multiple of ``align`` and of the tiles' keys, and holds whole tiles: a product of a part of one
+        may differ in its last bit.
         """
         n_k = self.experiment.n_k
         align = max(align, self.grid.keys)
         reach, free = self._reach(rows)
-        start, stop = reach[0] // align * align, reach[1]
+        start = reach[0] // align * align
+        stop = min(-(-reach[1] // self.grid.keys) * self.grid.keys, n_k)
         inner = -(-free[0] // align) * align, free[1] if free[1] == n_k else free[1] // align * align
         if inner[1] <= inner[0]:
             inner = stop, stop

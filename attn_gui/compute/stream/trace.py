@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn_gui.compute import attention
+from attn_gui.compute import attention, budget
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.head import StreamedHead, StreamedMean
 from attn_gui.compute.stream.lanes import Lanes
@@ -28,8 +28,6 @@ from attn_gui.model.trace import ALL, Head
 
 # cells of an overview along an axis, and those of all heads' overviews together
 SIDE, MOST_CELLS = 1024, 1 << 23
-# a whole stage of queries and keys is handed out as one array up to here
-WHOLE_CELLS = 1 << 26
 
 
 class StreamedTrace:
@@ -79,16 +77,27 @@ class StreamedTrace:
             return to_numpy(self._whole(name))
         heads = range(e.heads) if head is None else [range(e.heads)[head]]
         if stage.square:
-            if len(heads) * e.n_q * e.n_k > WHOLE_CELLS:
-                need = len(heads) * e.n_q * e.n_k * e.precision.bytes
-                limit = WHOLE_CELLS * e.precision.bytes
-                raise TooLarge(f"{name} of {len(heads)} x {e.n_q} x {e.n_k} cells as one array", need, limit)
-            parts = [self.matrix(name, h).block(slice(0, e.n_q), slice(0, e.n_k)) for h in heads]
-        elif name == "head_output":
+            whole = self._square(name, heads)
+            return whole if head is None else whole[0]
+        if name == "head_output":
             parts = [to_numpy(self._having(h)[0].output) for h in heads]
         else:
             parts = [to_numpy(self._scores.inputs.of_head(name, h)) for h in heads]
         return np.stack(parts) if head is None else parts[0]
+
+    def _square(self, name: str, heads: Sequence[int]) -> NDArray[Any]:
+        """A stage of queries x keys as one array, [heads, n_q, n_k], if there is memory for it."""
+        e = self.experiment
+        dtype, cells = np.dtype(e.precision.numpy), len(heads) * e.n_q * e.n_k
+        have = budget.available(torch.device("cpu"))
+        if (need := cells * dtype.itemsize) > have:
+            raise TooLarge(f"{name} of {len(heads)} x {e.n_q} x {e.n_k} cells as one array", need, have)
+        whole = np.empty((len(heads), e.n_q, e.n_k), dtype)
+        for place, head in enumerate(heads):
+            for rows in self._scores.grid.around(slice(0, e.n_q), e.n_q):
+                whole[place, rows] = self.matrix(name, head).block(rows, slice(0, e.n_k))
+        whole.flags.writeable = False
+        return whole
 
     def matrix(self, name: str, head: Head) -> StreamedMatrix:
         name, head = key = square_key(self.experiment, name, head)

@@ -6,43 +6,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import accumulate, combinations, pairwise
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtWidgets import QLayoutItem
+
+from attn_gui.views.drawers.items_layout import ItemsLayout
 
 # heights that differ by less count as one, so that groups seldom change places while one is used
 ALIKE = 48
 
 
-class Columns(QLayout):
+class Columns(ItemsLayout):
     """Items in their order, down one column after another, where they take the least height.
 
     Of ways that take about the same height, the one whose columns hold the most equal numbers of items. ``gap`` pixels
     are between columns, half of it between the items of one.
     """
-
-    def __init__(self, gap: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._gap = gap
-        self._items: list[QLayoutItem] = []
-        self.setContentsMargins(0, 0, 0, 0)
-
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def expandingDirections(self) -> Qt.Orientation:
-        return Qt.Orientation(0)
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         return max((self._height(column) for column in self._columns(width)), default=0)
@@ -66,9 +44,6 @@ class Columns(QLayout):
                 item.setGeometry(QRect(QPoint(x, y), size))
                 y += size.height() + self._gap // 2
             x += max(_size(item).width() for item in column) + self._gap
-
-    def _shown(self) -> list[QLayoutItem]:
-        return [item for item in self._items if not item.isEmpty()]
 
     def _columns(self, width: int) -> list[list[QLayoutItem]]:
         items = self._shown()

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtWidgets import QLayoutItem, QWidget
+
+from attn_gui.views.drawers.items_layout import ItemsLayout
 
 
-class Flow(QLayout):
+class Flow(ItemsLayout):
     """Lines of items, each centred on its line; ``gap`` pixels between items and half of it between lines."""
 
     def __init__(self, gap: int = 12, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._gap = gap
-        self._items: list[QLayoutItem] = []
-        self.setContentsMargins(0, 0, 0, 0)
-
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
-
-    def expandingDirections(self) -> Qt.Orientation:
-        return Qt.Orientation(0)
-
-    def hasHeightForWidth(self) -> bool:
-        return True
+        super().__init__(gap, parent)
 
     def heightForWidth(self, width: int) -> int:
         lines = self._lines(width)
@@ -57,9 +38,6 @@ class Flow(QLayout):
                 item.setGeometry(QRect(QPoint(x, y + down), size))
                 x += size.width() + self._gap
             y += height + self._gap // 2
-
-    def _shown(self) -> list[QLayoutItem]:
-        return [item for item in self._items if not item.isEmpty()]
 
     def _size(self, item: QLayoutItem, width: int) -> QSize:
         size = item.sizeHint()

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.overview import pool_by
 from attn_gui.compute.stream.trace import StreamedTrace
+from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Causal, MaskRule, Padding, SlidingWindow
 from attn_gui.model.precision import Precision
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.trace import Head
@@ -84,3 +86,32 @@ def test_the_overview_is_the_whole_brought_down(e: Experiment, grid: Grid, side:
                     assert np.array_equal(values, expected)
                 else:
                     assert close(values, expected, 4 * max(e.precision.eps, 2.0**-23))
+
+
+@pytest.mark.parametrize("rule", [MaskRule(), Causal(), SlidingWindow(300), Padding()])
+@pytest.mark.parametrize("d_k", [37, 64])
+def test_the_pass_meets_the_very_cells_that_windows_show(rule: MaskRule, d_k: int) -> None:
+    # at sizes where a product of a part of a tile may be added up in another order
+    random = np.random.default_rng(3)
+    n = 1500
+    Q, K, V = (random.normal(size=(1, n, d_k)) for _ in range(3))
+    e = Experiment.from_qkv(Q, K, V, rule=rule)
+    t = StreamedTrace(e, "cpu")
+    for _ in t.passes():
+        pass
+    matrix, every = t.matrix("A_masked", 0), (slice(0, n), slice(0, n))
+    values, allowed, exact = matrix.overview("max")
+    expected, some = pool_by(matrix.block(*every), matrix.allowed(*every), matrix.factors, "max")
+    assert exact.all()
+    assert np.array_equal(allowed, some)
+    assert np.array_equal(values, expected)
+
+
+def test_a_stage_as_one_array_is_refused_only_for_want_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    e = Experiment.from_tokens([f"t{k}" for k in range(300)], np.random.default_rng(0).normal(size=(300, 4)))
+    t = StreamedTrace(e, "cpu")
+    assert t.stage("N").shape == (1, 300, 300)
+    assert not t.stage("N", 0).flags.writeable
+    monkeypatch.setattr("attn_gui.compute.budget.available", lambda device: 4 * 300 * 300 - 1)
+    with pytest.raises(TooLarge, match=r"N of 1 x 300 x 300 cells as one array needs 360 kB"):
+        t.stage("N")
