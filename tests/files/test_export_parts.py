@@ -43,7 +43,7 @@ def written(t: Trace, stage: str, head: Any, path: Path, part: Any, **options: A
 
 
 @given(experiments(Precision.FLOAT32), st.booleans(), st.data())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_window_has_its_own_labels_and_numbers(tmp_path: Path, e: Experiment, whole: bool, data: Any) -> None:
     top, left = data.draw(st.integers(0, e.n_q - 1)), data.draw(st.integers(0, e.n_k - 1))
     window = Window((top, data.draw(st.integers(top + 1, e.n_q))), (left, data.draw(st.integers(left + 1, e.n_k))))
@@ -63,7 +63,7 @@ def test_a_window_has_its_own_labels_and_numbers(tmp_path: Path, e: Experiment, 
 
 
 @given(experiments(Precision.FLOAT32), st.booleans(), st.integers(1, 6), st.sampled_from(["max", "mean", "min"]))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_brought_down_it_is_the_pooled_matrix(tmp_path: Path, e: Experiment, whole: bool, size: int, how: Any) -> None:
     t = traced(e, whole)
     found = written(t, "N", 0, tmp_path / "pooled.csv", Pooled(size, how))
@@ -82,7 +82,7 @@ def test_blocks_are_named_by_the_places_of_their_tokens(tmp_path: Path) -> None:
 
 
 @given(experiments(Precision.FLOAT32), st.booleans(), st.integers(1, 9), st.sampled_from(["N", "A_masked", "raw"]))
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_largest_of_each_row(tmp_path: Path, e: Experiment, whole: bool, count: int, stage: str) -> None:
     t = traced(e, whole)
     found = written(t, stage, 0, tmp_path / "top.csv", Top(count))

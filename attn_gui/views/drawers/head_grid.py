@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QImage, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from attn_gui.model.trace import Head
@@ -18,6 +18,7 @@ from attn_gui.views.theme import Theme
 SIDE = 96
 MARGIN = 8
 CAPTION = 20
+GAP = 4
 TILE = QSize(SIDE + 2 * MARGIN, SIDE + CAPTION + 2 * MARGIN)
 GRID = TILE + QSize(4, 4)
 # the thin side of a picture of many more keys than queries, or the other way round
@@ -135,13 +136,17 @@ class HeadDelegate(QStyledItemDelegate):
 
     def _paint_caption(self, painter: QPainter, head: Head, opened: bool, place: QRect) -> None:
         theme = self._look.theme
-        painter.setFont(self._bold if opened else self._font)
+        font, name, caption = self._bold if opened else self._font, self._model.name(head), self._model.caption(head)
+        room = place.width() - GAP - QFontMetrics(self._font).horizontalAdvance(caption)
+        if QFontMetrics(font).horizontalAdvance(name) > room:
+            name = name.removeprefix("Head ")  # of a hundred heads, beside a long number
+        painter.setFont(font)
         painter.setPen(theme.colour("text"))
         middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(place, middle | Qt.AlignmentFlag.AlignLeft, self._model.name(head))
+        painter.drawText(place, middle | Qt.AlignmentFlag.AlignLeft, name)
         painter.setFont(self._font)
         painter.setPen(theme.colour("muted"))
-        painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, self._model.caption(head))
+        painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, caption)
 
     def _image(self, head: Head, thumbnail: Thumbnail, size: QSize, ratio: float) -> QImage:
         theme = self._look.theme

@@ -50,7 +50,7 @@ def close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> bool:
 
 @pytest.mark.parametrize("precision", Precision)
 @given(data=st.data(), grid=GRIDS, side=SIDES)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_every_stage_is_what_the_formula_gives(
     precision: Precision, data: st.DataObject, grid: Grid, side: int
 ) -> None:
@@ -65,7 +65,7 @@ def test_every_stage_is_what_the_formula_gives(
 
 
 @given(experiments(), GRIDS, SIDES)
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_the_overview_is_the_whole_brought_down(e: Experiment, grid: Grid, side: int) -> None:
     with small(grid, side):
         t = StreamedTrace(e, "cpu")

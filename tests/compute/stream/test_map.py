@@ -74,7 +74,7 @@ def _pictures(t: StreamedTrace, ask: PictureAsk) -> list[Picture]:
 
 
 @given(data=st.data(), grid=GRIDS, side=SIDES, how=st.sampled_from(["max", "mean", "min"]))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_what_is_refined_is_the_window_brought_down(data: st.DataObject, grid: Grid, side: int, how: Pooling) -> None:
     e = data.draw(experiments())
     top, left = data.draw(st.integers(0, e.n_q - 1)), data.draw(st.integers(0, e.n_k - 1))
@@ -123,7 +123,7 @@ def _tiles(cells: int, direct: int):
 
 
 @given(experiments(), GRIDS, st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_cell_has_one_value_whoever_asks(e: Experiment, grid: Grid, data: st.DataObject) -> None:
     with small(grid, 1024):
         t = StreamedTrace(e, "cpu")
@@ -138,7 +138,7 @@ def test_a_cell_has_one_value_whoever_asks(e: Experiment, grid: Grid, data: st.D
 
 
 @given(experiments(), GRIDS, SIDES, st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_before_the_pass_there_is_a_picture_and_rows_can_be_asked_for(
     e: Experiment, grid: Grid, side: int, data: st.DataObject
 ) -> None:
