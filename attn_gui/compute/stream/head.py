@@ -11,6 +11,7 @@ import torch
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.mean import scan_mean
+from attn_gui.compute.stream.overview import Overview
 from attn_gui.compute.stream.scan import Scanned, scan
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.stepping import together
@@ -36,20 +37,19 @@ class StreamedHead(Sweep):
         """States [rows, 1], and which may attend to nothing, [rows, 1]; of rows that are there."""
         return tuple(part[rows, None] for part in self._row), self.empty[rows, None]
 
-    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
+    def _scans(self, rows: Sequence[slice], into: Overview) -> Generator[float, None, Iterator[Scan]]:
         yield 0.0
-        return (self.scan(some) for some in rows)
+        return (self.scan(some, into) for some in rows)
 
-    def scan(self, rows: slice) -> Scan:
+    def scan(self, rows: slice, into: Overview) -> Scan:
         """A scan of ``rows``, which may have a step."""
-        scores, head = self._scores, self._head
-        factors = (1 if rows.step else self._factors[0]), self._factors[1]
+        scores, head, put = self._scores, self._head, self._putting(rows, into)
         beside = scores.beside(head)
         if beside is not None:
-            scanned = yield from scan(scores, head, rows, beside, factors)
+            scanned = yield from scan(scores, head, rows, beside, into.factors, put)
             if scanned.low > -math.inf and scanned.high < math.inf:  # neither is NaN
                 return scanned
-        return (yield from scan_whole(scores, head, rows, factors))
+        return (yield from scan_whole(scores, head, rows, into.factors, put))
 
     def _keep(self, result: Scanned) -> None:
         if not self._row:
@@ -72,23 +72,23 @@ class StreamedMean(Sweep):
         # what of the heads is not there yet comes row by row with it
         return (blocks[k : k + self._lanes.count] for k in range(0, len(blocks), self._lanes.count))
 
-    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
+    def _scans(self, rows: Sequence[slice], into: Overview) -> Generator[float, None, Iterator[Scan]]:
         scans = []
         for some in rows:
             if some.step:
-                states = yield from self._sampled_states(some)
+                states = yield from self._sampled_states(some, into)
             else:
                 for head in self._heads:
                     yield from head.need_steps(some)
                 states = [head.row(some) for head in self._heads]
-            factors = (1 if some.step else self._factors[0]), self._factors[1]
-            scans.append(scan_mean(self._scores, some, states, factors))
+            scans.append(scan_mean(self._scores, some, states, into.factors, self._putting(some, into)))
         return iter(scans)
 
-    def _sampled_states(self, rows: slice) -> Generator[float, None, list[tuple[Row, torch.Tensor]]]:
+    def _sampled_states(self, rows: slice, into: Overview) -> Generator[float, None, list[tuple[Row, torch.Tensor]]]:
+        """Of each head; what it puts into the overview, the mean is put over."""
         states: list[tuple[Row, torch.Tensor]] = []
         for head in self._heads:
-            for _, some in together(self._lanes, iter([head.scan(rows)])):
+            for _, some in together(self._lanes, iter([head.scan(rows, into)])):
                 yield 0.0
                 states += [(tuple(part[:, None] for part in found.row), found.empty[:, None]) for found in some]
         return states

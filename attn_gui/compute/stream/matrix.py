@@ -141,7 +141,7 @@ class StreamedMatrix:
         if self._stage not in ("N", "A", "A_masked"):
             values, allowed = self._sampled[how]
             return values, allowed, np.zeros(len(values), bool)
-        whole = exact.complete_rows
+        whole = exact.rows
         values, allowed = self._of(exact, how), exact.allowed
         if sample is not None and not whole.all():
             values = np.where(whole[:, None], values, self._of(sample, how))

@@ -10,13 +10,13 @@ import torch
 
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.overview import Blocks, pool_by
-from attn_gui.compute.stream.scan import Scanned
+from attn_gui.compute.stream.scan import Put, Scanned
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.weighing import Row, weigh
 
 
 def scan_mean(
-    scores: Scores, rows: slice, states: Sequence[tuple[Row, torch.Tensor]], factors: tuple[int, int]
+    scores: Scores, rows: slice, states: Sequence[tuple[Row, torch.Tensor]], factors: tuple[int, int], put: Put
 ) -> Generator[None, None, Scanned]:
     """What pictures of the mean scores and the mean weights need of ``rows``; yields between segments.
 
@@ -46,14 +46,10 @@ def scan_mean(
         yield
     by = factors[0], 1
     starts = np.arange(0, count, factors[0])
-    blocks = Blocks(
-        0,
-        *pool_by(largest_scores, some, by, "max"),
-        np.add.reduceat(sums, starts, axis=0),
-        pool_by(largest, some, by, "max")[0],
-    )
+    pooled = pool_by(largest_scores, some, by, "max")
+    put(Blocks(0, *pooled, np.add.reduceat(sums, starts, axis=0), pool_by(largest, some, by, "max")[0]))
     nothing = torch.zeros(count)
-    return Scanned(rows, (), nothing, nothing, nothing, torch.from_numpy(tops), low, high, blocks)
+    return Scanned(rows, (), nothing, nothing, nothing, torch.from_numpy(tops), low, high)
 
 
 def mean_block(

@@ -59,7 +59,7 @@ class Blocks(NamedTuple):
 class Overview:
     """Blocks of ``factors`` (queries, keys) cells: the largest score, the sum and the largest of the weights.
 
-    rows: how many queries of each row of blocks are in it.
+    rows: which rows of blocks are in it. Different rows may be put in from several threads at once.
     """
 
     def __init__(self, shape: tuple[int, int], factors: tuple[int, int], dtype: np.dtype[Any]) -> None:
@@ -69,34 +69,19 @@ class Overview:
         self.allowed = np.zeros(self.shape, bool)
         self.largest = np.zeros(self.shape, dtype)
         self.sums = np.zeros(self.shape, dtype)
-        self.rows = np.zeros(self.shape[0], np.intp)
-        self._heights = np.minimum(factors[0], shape[0] - np.arange(self.shape[0]) * factors[0])
-        self._widths = np.minimum(factors[1], shape[1] - np.arange(self.shape[1]) * factors[1])
+        self.rows = np.zeros(self.shape[0], bool)
+        heights, widths = (
+            np.minimum(factor, length - np.arange(blocks) * factor)
+            for factor, length, blocks in zip(factors, shape, self.shape, strict=True)
+        )
+        self._cells = heights[:, None], widths
 
-    def add(self, first: int, count: int, new: Blocks) -> None:
-        """Put in ``count`` queries from ``first`` on; those of one row of blocks may come in several calls."""
-        f = self.factors[0]
-        top = first // f
+    def put(self, top: int, new: Blocks) -> None:
+        """Put in rows of blocks from ``top`` on; they are no part of it before :attr:`rows` says so."""
         place = slice(top, top + len(new.scores)), slice(new.first, new.first + new.scores.shape[1])
-        if self.rows[top]:  # only blocks higher than a row of tiles come in parts
-            new = self._with_those_before(place, new)
         _, self.scores[place], self.allowed[place], self.sums[place], self.largest[place] = new
-        self.rows[place[0]] += np.bincount((first + np.arange(count)) // f - top)
-
-    def _with_those_before(self, place: tuple[slice, slice], new: Blocks) -> Blocks:
-        allowed = np.concatenate([self.allowed[place], new.allowed])
-        out = (1, allowed.shape[1])
-        scores, some = pool(np.concatenate([self.scores[place], new.scores]), allowed, out, "max")
-        largest, _ = pool(np.concatenate([self.largest[place], new.largest]), allowed, out, "max")
-        return Blocks(new.first, scores, some, self.sums[place] + new.sums, largest)
-
-    @property
-    def complete_rows(self) -> NDArray[np.bool_]:
-        """Which rows of blocks hold all of their queries."""
-        complete: NDArray[np.bool_] = self.rows == self._heights
-        return complete
 
     def means(self) -> Array:
-        """The mean of the weights of each block, masked cells counted as 0, so far as its queries are in."""
-        cells = np.outer(np.maximum(self.rows, 1), self._widths)
-        return (self.sums / cells).astype(self.sums.dtype)
+        """The mean of the weights of each block, masked cells counted as 0."""
+        heights, widths = self._cells
+        return (self.sums / (heights * widths)).astype(self.sums.dtype)

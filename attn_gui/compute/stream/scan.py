@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import torch
 
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.overview import Blocks
+from attn_gui.compute.stream.rooms import Room
 from attn_gui.compute.stream.scores import Scores, Segment
 
 LOG2_E = math.log2(math.e)
 # exponentials of scores so far above their shift, and sums of very many of them, are still in the range of float32
 ROOM = 40.0
+Put = Callable[[Blocks], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +27,7 @@ class Scanned:
 
     row: what the normaliser needs of each row, tensors [rows]. empty: queries that may attend to nothing. output:
     [rows, d_v]. sums: of the rows of N, float64 [rows]. tops: each row's largest weight, and the largest without the
-    first key, [2, rows]. low, high: of all allowed scores. blocks: what an overview has of them.
+    first key, [2, rows]. low, high: of all allowed scores.
     """
 
     rows: slice
@@ -35,18 +38,25 @@ class Scanned:
     tops: torch.Tensor
     low: float
     high: float
-    blocks: Blocks
 
 
 def scan(
-    scores: Scores, head: int, rows: slice, beside: tuple[float, ...], factors: tuple[int, int]
+    scores: Scores, head: int, rows: slice, beside: tuple[float, ...], factors: tuple[int, int], put: Put
 ) -> Generator[None, None, Scanned]:
     """Weights that are exponentials over their sum, in one sweep over the keys; yields between segments.
 
     Each row is shifted by the largest score of the keys that came first, and by a larger one only if its exponentials
     would grow too large otherwise (the maximum brought forward as in Milakov and Gimelshein 2018, and Rabe and Staats
-    2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on.
+    2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on. ``put`` is given
+    what an overview of blocks of ``factors`` cells has of them.
     """
+    with scores.rooms.lent() as room:
+        return (yield from _scan(scores, head, rows, beside, factors, put, room))
+
+
+def _scan(
+    scores: Scores, head: int, rows: slice, beside: tuple[float, ...], factors: tuple[int, int], put: Put, room: Room
+) -> Generator[None, None, Scanned]:
     working, group = scores.working, factors[1]
     V = scores.inputs.V[head].t()  # [d_v, n_k]
     count = len(range(rows.start, rows.stop, rows.step or 1))
@@ -57,56 +67,64 @@ def scan(
     def new(value: float, *shape: int) -> torch.Tensor:
         return torch.full(shape, value, dtype=working, device=scores.device)
 
-    tops, sums = new(-math.inf, groups, count), new(0.0, groups, count)
+    # every group lies in one segment
+    tops, sums = room.tensor("tops", groups, count), room.tensor("sums", groups, count)
     least = max(beside, default=-math.inf)
-    shift, total = new(least, count), new(sum(math.exp(b - least) for b in beside), count)
-    gathered, rest, row_sums = new(0.0, V.shape[0], count), new(-math.inf, count), new(0.0, count)
-    buffer = torch.empty(max(scores.grid.segment, group), count, dtype=working, device=scores.device)
-    shifted: list[tuple[int, torch.Tensor]] = []  # the first group that a shift holds for
-    low = math.inf
+    gathered = new(0.0, V.shape[0], count)
+    shifts: list[tuple[int, torch.Tensor]] = []  # as powers of two; the first group that each holds for
+    minus = limit = gathered[0]
+    highest, others = [], []  # of each segment; without the first key
+    low, any_masked = math.inf, False
     for keys, masked in segments:
         place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
-        S = scores.block(head, rows, keys, out=buffer[: keys.stop - keys.start])  # [keys, rows]
+        S = scores.block(head, rows, keys, out=room.tensor("scores", keys.stop - keys.start, count))  # [keys, rows]
         if masked:
-            allowed = scores.allowed(head, rows, keys)
+            any_masked, allowed = True, scores.allowed(head, rows, keys)
             low = min(low, float(torch.where(allowed, S, math.inf).amin()))
             S.masked_fill_(~allowed, -math.inf)
         else:
             low = min(low, float(S.amin()))
         top = _grouped(S, group, torch.amax, tops[place])
-        if keys.start == 0 and min(group, S.shape[0]) > 1:
-            rest = S[1:group].amax(0)
-        row_top = top.amax(0)
-        if not shifted or bool((row_top > shift + ROOM).any()):
-            before, shift = shift, _finite(torch.maximum(shift, row_top))
-            kept = torch.exp(before - shift)
-            total, row_sums, gathered = total * kept, row_sums * kept, gathered * kept
-            shifted.append((place.start, shift))
-        P = S.sub_(shift).mul_(LOG2_E).exp2_()
-        row_sums += _grouped(P, group, torch.sum, sums[place]).sum(0)
+        highest.append(top.amax(0))
+        others.append(_highest_but_first(S, top, group) if keys.start == 0 else highest[-1])
+        if not shifts or bool((highest[-1] > limit).any()):
+            shift = _finite(torch.stack(highest).amax(0).clamp_(min=least))
+            minus, limit = shift * -LOG2_E, shift + ROOM
+            if shifts:
+                gathered *= torch.exp2(minus - shifts[-1][1])
+            shifts.append((place.start, minus))
+        P = torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
+        _grouped(P, group, torch.sum, sums[place])
         gathered.addmm_(V[:, keys], P)
         yield
-    after = tops[1:] if first_group == 0 else tops
-    if len(after):
-        rest = torch.maximum(rest, after.amax(0))
-    row_tops = tops.amax(0)
-    m = _finite(torch.maximum(row_tops, new(least, count)))
-    total = (total + row_sums) * torch.exp(shift - m)
-    total = total.masked_fill(total == 0, 1.0)  # of an empty row
-    for (start, by), (stop, _) in pairwise([*shifted, (groups, shift)]):
-        sums[start:stop] *= torch.exp(by - m) / total
-    share = torch.exp(shift - m) / total
+    ends = torch.stack([torch.stack(each).amax(0) for each in (highest, others)])  # [2, rows]
+    m = _finite(ends[0].clamp(min=least))
+    spans = [
+        (sums[start:stop], _between(by, m)) for (start, by), (stop, _) in pairwise([*shifts, (groups, shifts[-1][1])])
+    ]
+    row_sums = torch.stack([part.sum(0) * factor for part, factor in spans]).sum(0)
+    total = row_sums + sum(torch.exp(b - m) for b in beside)
+    total.masked_fill_(total == 0, 1.0)  # of an empty row
+    for part, factor in spans:
+        part *= factor / total
+    largest = torch.exp(ends - m) / total
+    put(_blocks(first_group, tops, sums, m, total, factors[0], any_masked, room))
     return Scanned(
         rows,
         (m, total),
-        row_tops == -math.inf,
-        (gathered * share).t(),
-        (row_sums * share).cpu().double(),
-        torch.exp(torch.stack([row_tops, rest]) - m) / total,
+        ends[0] == -math.inf,
+        gathered.mul_(spans[-1][1] / total).t(),
+        (row_sums / total).cpu().double(),
+        largest,
         low,
-        float(row_tops.amax()),
-        _blocks(first_group, tops, sums, m, total, factors[0]),
+        float(ends[0].amax()),
     )
+
+
+def _between(minus: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
+    """What brings exponentials that were moved by ``minus``, a power of two, to those of scores less ``m``, [rows]."""
+    scale = torch.tensor(LOG2_E, dtype=m.dtype, device=m.device)  # rounded as it was for them
+    return torch.exp2(-minus.double() - m.double() * scale.double()).to(m.dtype)
 
 
 def _finite(tops: torch.Tensor) -> torch.Tensor:
@@ -115,21 +133,49 @@ def _finite(tops: torch.Tensor) -> torch.Tensor:
 
 
 def _blocks(
-    first: int, tops: torch.Tensor, sums: torch.Tensor, m: torch.Tensor, total: torch.Tensor, factor: int
+    first: int,
+    tops: torch.Tensor,
+    sums: torch.Tensor,
+    m: torch.Tensor,
+    total: torch.Tensor,
+    factor: int,
+    any_masked: bool,
+    room: Room,
 ) -> Blocks:
-    """What an overview has of groups of keys, [groups, rows]."""
-    scores = _highest(tops, factor)
-    largest = _highest(torch.sub(tops, m).exp_().div_(total), factor)
-    # set upright first: it is then added up line by line
-    upright = sums.t().contiguous()
-    added = _grouped(upright, factor, torch.sum, upright.new_empty(scores.shape))
-    allowed = scores > -math.inf
-    return Blocks(first, *(to_numpy(part) for part in (scores.masked_fill(~allowed, 0.0), allowed, added, largest)))
+    """What an overview has of groups of keys, [groups, rows], in memory of ``room``; ``tops`` is written over."""
+
+    def brought_down(name: str, reduce: Callable[..., torch.Tensor], groups: torch.Tensor) -> torch.Tensor:
+        if factor == 1:
+            return room.tensor(name, *groups.shape).copy_(groups).t()
+        for step in range(factor.bit_length() - 1):
+            groups = _halved(groups, reduce, partial(room.tensor, f"{name} {step}"))
+        return groups.t()
+
+    scores = brought_down("scores", torch.maximum, tops)
+    added = brought_down("added", torch.add, sums)
+    allowed = scores > -math.inf if any_masked else scores.new_ones((), dtype=torch.bool).expand(scores.shape)
+    if any_masked:
+        scores = scores.masked_fill(~allowed, 0.0)
+    largest = brought_down("largest", torch.maximum, tops.sub_(m).exp_().div_(total))
+    return Blocks(first, *(to_numpy(part) for part in (scores, allowed, added, largest)))
 
 
-def _highest(groups: torch.Tensor, factor: int) -> torch.Tensor:
-    """The largest of each ``factor`` rows of ``groups``, [groups, rows]: [blocks, groups]."""
-    return torch.nn.functional.max_pool1d(groups[None], factor, ceil_mode=True)[0].t()
+def _halved(
+    lines: torch.Tensor, reduce: Callable[..., torch.Tensor], memory: Callable[[int, int], torch.Tensor]
+) -> torch.Tensor:
+    """``reduce`` over pairs of columns, the last of which may stand alone."""
+    count, width = lines.shape
+    out = memory(count, -(-width // 2))
+    reduce(lines[:, 0 : width - 1 : 2], lines[:, 1::2], out=out[:, : width // 2])
+    if width % 2:
+        out[:, -1] = lines[:, -1]
+    return out
+
+
+def _highest_but_first(S: torch.Tensor, top: torch.Tensor, group: int) -> torch.Tensor:
+    """The largest of ``S``, [keys, rows], and of its groups, ``top``, but for its first key: [rows]."""
+    parts = [part for part in (S[1:group], top[1:]) if len(part)]
+    return torch.stack([part.amax(0) for part in parts]).amax(0) if parts else torch.full_like(top[0], -math.inf)
 
 
 def _grouped(block: torch.Tensor, group: int, reduce: Callable[..., torch.Tensor], out: torch.Tensor) -> torch.Tensor:

@@ -16,6 +16,7 @@ from attn_gui.compute.masking import Mask
 from attn_gui.compute.numbers import stored, summed
 from attn_gui.compute.projections import Projections
 from attn_gui.compute.stream.grid import grid_for
+from attn_gui.compute.stream.rooms import rooms_for
 from attn_gui.model.experiment import Experiment
 
 
@@ -38,6 +39,7 @@ class Scores:
         self.device = torch.device(device)
         self.grid = grid_for(self.device)
         self.dtype, self.working = stored(e.precision), summed(e.precision)
+        self.rooms = rooms_for(self.working, self.device)
         self.inputs = Projections(e, self.device)
         indices = Indices(e, self.device)
         self.mask = Mask(e, self.device, indices)
@@ -58,17 +60,22 @@ class Scores:
         e = self.experiment
         if stage == "bias":
             return self._biases(head, rows, keys).to(self.dtype)
-        Q, K = self.inputs.Q[head, rows], self.inputs.K[head]  # [rows, d_k], [n_k, d_k]
-        S = torch.empty(keys.stop - keys.start, len(Q), dtype=self.dtype, device=self.device) if out is None else out
+        Q = self.inputs.Q[head, rows].t().contiguous()  # [d_k, rows], the faster way round
+        K = self.inputs.K[head]  # [n_k, d_k]
+        S = (
+            torch.empty(keys.stop - keys.start, Q.shape[1], dtype=self.dtype, device=self.device)
+            if out is None
+            else out
+        )
         # a power of two makes the product and its rounding one step
         scaling = stage != "raw" and self._exact_scale
         for start in range(keys.start, keys.stop, self.grid.keys):
             stop = min(start + self.grid.keys, keys.stop)
             tile = S[start - keys.start : stop - keys.start]
             if self.dtype is self.working:
-                torch.addmm(tile, K[start:stop], Q.t(), beta=0, alpha=e.scale if scaling else 1, out=tile)
+                torch.addmm(tile, K[start:stop], Q, beta=0, alpha=e.scale if scaling else 1, out=tile)
             else:
-                attention.raw_scores(K[start:stop], Q, self.working, tile)
+                attention.raw_scores(K[start:stop], Q.t(), self.working, tile)
                 if scaling:
                     attention.scaled_scores(tile, e.scale, self.working, tile)
         if stage == "raw":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.overview import Overview
-from attn_gui.compute.stream.scan import Scanned
+from attn_gui.compute.stream.scan import Put, Scanned
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.stepping import Steps, together
 
@@ -74,12 +75,12 @@ class Sweep:
         sample = Overview((count, e.n_k), (1, self._factors[1]), self._dtype)
         parts = [slice(start, min(start + size, count)) for start in range(0, count, size)]
         rows = [slice(middle + part.start * f, middle + (part.stop - 1) * f + 1, f) for part in parts]
-        scans = yield from self._scans(rows)
+        scans = yield from self._scans(rows, sample)
         for done, scanned in together(self._lanes, scans):
             for result in scanned:
-                sample.add((result.rows.start - middle) // f, len(result.sums), result.blocks)
                 self._see(self._sampled_ends, result)
             yield min(1.0, done * size / count)
+        sample.rows[:] = True
         if not self.complete:  # rows may have been asked for meanwhile
             self.sample = sample
 
@@ -97,9 +98,13 @@ class Sweep:
         """The largest weight of the keys from ``first``, 0 or 1, on, so far as is known."""
         return self._highest[first]
 
-    def _scans(self, rows: Sequence[slice]) -> Generator[float, None, Iterator[Scan]]:
-        """A scan of each of ``rows``, all of which may have a step; in short steps, if it takes long."""
+    def _scans(self, rows: Sequence[slice], into: Overview) -> Generator[float, None, Iterator[Scan]]:
+        """A scan of each of ``rows``, all of which may have a step, for ``into``; in short steps, if it takes long."""
         raise NotImplementedError
+
+    def _putting(self, rows: slice, into: Overview) -> Put:
+        """How blocks of ``rows`` are put into ``into``, which has a row of blocks for as many queries as ours."""
+        return partial(into.put, rows.start // self._factors[0])
 
     def _keep(self, result: Scanned) -> None:
         """Keep what else there is of a row of tiles."""
@@ -107,7 +112,7 @@ class Sweep:
     def _run(self, indices: Iterable[int]) -> Steps:
         missing = [self._blocks[index] for index in indices if not self._done[index]]
         for some in self._in_turn(missing):
-            scans = yield from self._scans(some)
+            scans = yield from self._scans(some, self.overview)
             for _, scanned in together(self._lanes, scans):
                 for result in scanned:
                     self._take(result)
@@ -126,7 +131,7 @@ class Sweep:
         self._keep(result)
         self._tops[:, rows] = result.tops.cpu()
         self._see(self._ends, result)
-        self.overview.add(rows.start, rows.stop - rows.start, result.blocks)
+        self.overview.rows[rows.start // self._factors[0] : -(-rows.stop // self._factors[0])] = True
         self._done[index] = True
         if self.complete:
             self.sample = None

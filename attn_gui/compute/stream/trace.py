@@ -44,7 +44,8 @@ class StreamedTrace:
         side = SIDE
         while e.heads * side * side > MOST_CELLS and side > 64:
             side //= 2
-        factors = factor_for(e.n_q, side), factor_for(e.n_k, side)
+        # a block lies in one row of tiles, so that each row of tiles has its own rows of the overview
+        factors = min(factor_for(e.n_q, side), self._scores.grid.rows), factor_for(e.n_k, side)
         self._heads = [StreamedHead(self._scores, head, self._lanes, factors) for head in range(e.heads)]
         self._mean = StreamedMean(self._scores, self._heads, self._lanes, factors)
         self._matrices: dict[tuple[str, Head], StreamedMatrix] = {}

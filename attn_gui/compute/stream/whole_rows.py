@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attn_gui.compute import attention
 from attn_gui.compute.numbers import row_sums, to_numpy
 from attn_gui.compute.stream.overview import Blocks, pool_by
-from attn_gui.compute.stream.scan import Scanned
+from attn_gui.compute.stream.scan import Put, Scanned
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.weighing import row_state, weigh
 
@@ -21,7 +21,9 @@ from attn_gui.compute.stream.weighing import row_state, weigh
 CELLS = 1 << 20
 
 
-def scan_whole(scores: Scores, head: int, rows: slice, factors: tuple[int, int]) -> Generator[None, None, Scanned]:
+def scan_whole(
+    scores: Scores, head: int, rows: slice, factors: tuple[int, int], put: Put
+) -> Generator[None, None, Scanned]:
     """Any normaliser, any precision, scores that are not finite: rows whole, stage by stage as the reference."""
     A = yield from _whole(scores, head, rows)  # [rows, n_k]
     n_k, step = A.shape[1], rows.step or 1
@@ -42,11 +44,12 @@ def scan_whole(scores: Scores, head: int, rows: slice, factors: tuple[int, int])
         kept.add(part, N, allowed)
         yield
     row = tuple(torch.cat(parts)[:, 0] for parts in zip(*states, strict=True))
+    put(kept.blocks())
     return kept.scanned(rows, row, torch.cat(outputs))
 
 
 class Kept:
-    """What a Scanned is put together from, rows after rows."""
+    """What a Scanned and Blocks are put together from, rows after rows."""
 
     def __init__(self, scores: Scores, factors: tuple[int, int]) -> None:
         self._scores, self._factors = scores, factors
@@ -79,23 +82,25 @@ class Kept:
         for name, column in found.items():
             self._columns.setdefault(name, []).append(column)
 
+    def blocks(self) -> Blocks:
+        """What an overview has of them."""
+        columns = {name: np.concatenate(self._columns[name]) for name in ("scores", "allowed", "weights", "largest")}
+        by, allowed = (self._factors[0], 1), columns["allowed"]
+        return Blocks(
+            0,
+            *pool_by(columns["scores"], allowed, by, "max"),
+            np.add.reduceat(columns["weights"], np.arange(0, len(allowed), self._factors[0]), axis=0),
+            pool_by(columns["largest"], allowed, by, "max")[0],
+        )
+
     def scanned(self, rows: slice, row: tuple[torch.Tensor, ...], output: torch.Tensor) -> Scanned:
-        """All of it."""
+        """The rest of it."""
 
         def joined(name: str, dtype: torch.dtype | None = None) -> torch.Tensor:
             array = np.concatenate(self._columns[name])
             return torch.from_numpy(array).to(self._scores.device, dtype)
 
         working = self._scores.working
-        columns = {name: np.concatenate(self._columns[name]) for name in ("scores", "allowed", "weights", "largest")}
-        by, allowed = (self._factors[0], 1), columns["allowed"]
-        starts = np.arange(0, len(allowed), self._factors[0])
-        blocks = Blocks(
-            0,
-            *pool_by(columns["scores"], allowed, by, "max"),
-            np.add.reduceat(columns["weights"], starts, axis=0),
-            pool_by(columns["largest"], allowed, by, "max")[0],
-        )
         return Scanned(
             rows,
             row,
@@ -105,7 +110,6 @@ class Kept:
             joined("tops", working).t(),
             self._low,
             self._high,
-            blocks,
         )
 
 
