@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 
 import torch
@@ -144,32 +143,29 @@ def _blocks(
 ) -> Blocks:
     """What an overview has of groups of keys, [groups, rows], in memory of ``room``; ``tops`` is written over."""
 
-    def brought_down(name: str, reduce: Callable[..., torch.Tensor], groups: torch.Tensor) -> torch.Tensor:
-        if factor == 1:
-            return room.tensor(name, *groups.shape).copy_(groups).t()
-        for step in range(factor.bit_length() - 1):
-            groups = _halved(groups, reduce, partial(room.tensor, f"{name} {step}"))
-        return groups.t()
-
-    scores = brought_down("scores", torch.maximum, tops)
-    added = brought_down("added", torch.add, sums)
+    scores, added = _highest(tops, factor), _added(sums, factor, room)
     allowed = scores > -math.inf if any_masked else scores.new_ones((), dtype=torch.bool).expand(scores.shape)
     if any_masked:
-        scores = scores.masked_fill(~allowed, 0.0)
-    largest = brought_down("largest", torch.maximum, tops.sub_(m).exp_().div_(total))
+        scores.masked_fill_(~allowed, 0.0)
+    largest = _highest(tops.sub_(m).exp_().div_(total), factor)
     return Blocks(first, *(to_numpy(part) for part in (scores, allowed, added, largest)))
 
 
-def _halved(
-    lines: torch.Tensor, reduce: Callable[..., torch.Tensor], memory: Callable[[int, int], torch.Tensor]
-) -> torch.Tensor:
-    """``reduce`` over pairs of columns, the last of which may stand alone."""
-    count, width = lines.shape
-    out = memory(count, -(-width // 2))
-    reduce(lines[:, 0 : width - 1 : 2], lines[:, 1::2], out=out[:, : width // 2])
-    if width % 2:
-        out[:, -1] = lines[:, -1]
-    return out
+def _highest(groups: torch.Tensor, factor: int) -> torch.Tensor:
+    """The largest of each ``factor`` columns of ``groups``, [groups, rows]: [blocks, groups]."""
+    return torch.nn.functional.max_pool1d(groups[None], factor, ceil_mode=True)[0].t()
+
+
+def _added(groups: torch.Tensor, factor: int, room: Room) -> torch.Tensor:
+    """The sum of each ``factor`` columns of ``groups``, [groups, rows]: [blocks, groups]; a power of two."""
+    for step in range(factor.bit_length() - 1):
+        count, width = groups.shape
+        out = room.tensor(f"added {step}", count, -(-width // 2))
+        torch.add(groups[:, : width - 1 : 2], groups[:, 1::2], out=out[:, : width // 2])
+        if width % 2:
+            out[:, -1] = groups[:, -1]
+        groups = out
+    return groups.t()
 
 
 def _highest_but_first(S: torch.Tensor, top: torch.Tensor, group: int) -> torch.Tensor:

@@ -60,22 +60,18 @@ class Scores:
         e = self.experiment
         if stage == "bias":
             return self._biases(head, rows, keys).to(self.dtype)
-        Q = self.inputs.Q[head, rows].t().contiguous()  # [d_k, rows], the faster way round
-        K = self.inputs.K[head]  # [n_k, d_k]
-        S = (
-            torch.empty(keys.stop - keys.start, Q.shape[1], dtype=self.dtype, device=self.device)
-            if out is None
-            else out
-        )
+        Q, K = self.inputs.Q[head, rows], self.inputs.K[head]  # [rows, d_k], [n_k, d_k]
+        shape = keys.stop - keys.start, len(Q)
+        S = torch.empty(shape, dtype=self.dtype, device=self.device) if out is None else out
         # a power of two makes the product and its rounding one step
         scaling = stage != "raw" and self._exact_scale
         for start in range(keys.start, keys.stop, self.grid.keys):
             stop = min(start + self.grid.keys, keys.stop)
             tile = S[start - keys.start : stop - keys.start]
             if self.dtype is self.working:
-                torch.addmm(tile, K[start:stop], Q, beta=0, alpha=e.scale if scaling else 1, out=tile)
+                torch.addmm(tile, K[start:stop], Q.t(), beta=0, alpha=e.scale if scaling else 1, out=tile)
             else:
-                attention.raw_scores(K[start:stop], Q.t(), self.working, tile)
+                attention.raw_scores(K[start:stop], Q, self.working, tile)
                 if scaling:
                     attention.scaled_scores(tile, e.scale, self.working, tile)
         if stage == "raw":

@@ -11,8 +11,8 @@ from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.scan import Scanned
 
 Steps = Generator[float, None, None]
-# half of what a step may take, since a segment may be long
-STEP_S = 0.025
+# not all of what a step may take, since a segment may be long
+STEP_S = 0.04
 
 
 def together(
