@@ -20,6 +20,8 @@ from attn_gui.model.trace import Drawn, Matrix, Trace
 Array = NDArray[Any]
 # seconds between pictures that get better and better
 PICTURE_S = 0.15
+# coloured at a time, so that what comes between stays in a core's own cache
+STRIP_CELLS = 1 << 15
 
 
 def picture(trace: Trace, request: PictureRequest) -> Picture:
@@ -32,12 +34,15 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     drawn = matrix.drawn(slice(*request.rows), slice(*request.columns), request.size, request.pooling)
     values = drawn.values
     low, high = _ends(matrix, request)
-    # NaN and infinities are set apart below
-    with np.errstate(invalid="ignore", over="ignore"):
-        position = _positions(values, low, high, matrix, request, drawn)
-        index = np.clip(position * LAST_COLOUR + 0.5, 0, LAST_COLOUR).astype(np.uint8)
-    index[~np.isfinite(values)] = NON_FINITE
-    index[~drawn.allowed] = MASKED
+    tops = _row_maxima(matrix, drawn) if request.mapping == "row maximum" else None
+    index = np.empty(values.shape, np.uint8)
+    some = max(1, STRIP_CELLS // max(1, values.shape[1]))
+    for start in range(0, len(values), some):
+        rows = slice(start, start + some)
+        index[rows] = _colours(values[rows], low, high, request, None if tops is None else tops[rows])
+    # a mask that allows everything may be one value that stands for all, which is quicker to see
+    if any(drawn.allowed.strides) and not drawn.allowed.all():
+        index[~drawn.allowed] = MASKED
     shown = replace(request, rows=drawn.rows, columns=drawn.columns)
     return Picture(shown, index, values, low, high, drawn.exact, drawn.sampled, drawn.finer)
 
@@ -78,16 +83,31 @@ def _ends(matrix: Matrix, request: PictureRequest) -> tuple[float, float]:
     return (min(low, 0.0), high if high > min(low, 0.0) else min(low, 0.0) + 1.0)
 
 
-def _positions(values: Array, low: float, high: float, matrix: Matrix, request: PictureRequest, drawn: Drawn) -> Array:
-    """Where each value lies on the colour scale, 0 to 1."""
-    if request.mapping == "row maximum":
-        tops = _row_maxima(matrix, drawn)
+def _colours(values: Array, low: float, high: float, request: PictureRequest, tops: Array | None) -> Array:
+    """The index of each value's colour, uint8."""
+    # NaN and infinities are set apart below
+    with np.errstate(invalid="ignore", over="ignore"):
+        colour = _positions(values, low, high, request, tops)
+        colour *= LAST_COLOUR
+        colour += 0.5
+        colours: Array = np.clip(colour, 0, LAST_COLOUR, out=colour).astype(np.uint8)
+        suspect = not np.isfinite(values.sum())
+    if suspect:
+        colours[~np.isfinite(values)] = NON_FINITE
+    return colours
+
+
+def _positions(values: Array, low: float, high: float, request: PictureRequest, tops: Array | None) -> Array:
+    """Where each value lies on the colour scale, 0 to 1; tops: the largest of each row, if that is the end of it."""
+    if tops is not None:
         return np.where(tops > 0, values / np.where(tops > 0, tops, 1), 0.0)
     if request.mapping == "log" and not request.diverging:
         return (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
     if 1e-30 < high - low < 1e30:
-        narrow = values.astype(np.float32, copy=False)  # enough for 254 colours
-        return (narrow - np.float32(low)) * np.float32(1.0 / (high - low))
+        position = values.astype(np.float32)  # enough for 254 colours
+        position -= np.float32(low)
+        position *= np.float32(1.0 / (high - low))
+        return position
     # halves, because the largest number less the smallest would be infinite
     return (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)
 

@@ -16,6 +16,7 @@ from attn_gui.compute.stream.head import StreamedHead
 from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.map import draw, refine
 from attn_gui.compute.stream.overview import Overview
+from attn_gui.compute.stream.rooms import Room
 from attn_gui.compute.stream.sampling import sample_stage
 from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.strips import Strips
@@ -186,20 +187,21 @@ class StreamedMatrix:
         some = slice(max(rows.start, tile.start), min(rows.stop, tile.stop))
         place = out[some.start - rows.start : some.stop - rows.start]
         keys = self._scores.grid.keys_around(columns, n_k)
-        for start in range(keys.start, keys.stop, self._scores.grid.segment):
-            part = slice(start, min(start + self._scores.grid.segment, keys.stop))
-            wanted = slice(max(part.start, columns.start), min(part.stop, columns.stop))
-            values = self._values(tile, some, part, wanted)
-            place[:, wanted.start - columns.start : wanted.stop - columns.start] = values
+        with self._scores.rooms.lent() as room:
+            for start in range(keys.start, keys.stop, self._scores.grid.segment):
+                part = slice(start, min(start + self._scores.grid.segment, keys.stop))
+                wanted = slice(max(part.start, columns.start), min(part.stop, columns.stop))
+                values = self._values(tile, some, part, wanted, room)
+                place[:, wanted.start - columns.start : wanted.stop - columns.start] = values
 
-    def _values(self, tile: slice, rows: slice, part: slice, keys: slice) -> torch.Tensor:
+    def _values(self, tile: slice, rows: slice, part: slice, keys: slice, room: Room) -> torch.Tensor:
         """Cells of the stage: ``rows`` of ``tile``, ``keys`` of ``part``, which are whole tiles; [rows, keys]."""
         scores = self._scores
         few = rows != tile
         stage = "A" if self._stage in ("A_masked", "N") else self._stage
         total: torch.Tensor | None = None
         for number, head in zip(self._numbers, self._heads, strict=True):
-            S = self._strips.block(stage, number, tile, part, few)
+            S = self._strips.block(stage, number, tile, part, few, room)
             here = slice(keys.start - part.start, keys.stop - part.start)
             values = S[here, rows.start - tile.start : rows.stop - tile.start].t()
             if self._stage == "N":
@@ -209,8 +211,8 @@ class StreamedMatrix:
             if len(self._heads) == 1:
                 total = values
             else:
-                values = values.to(scores.working)
-                total = values if total is None else total + values
+                # the next head's scores take the same memory
+                total = values.to(scores.working, copy=True) if total is None else total.add_(values)
         assert total is not None
         if len(self._heads) > 1:
             total = (total / len(self._heads)).to(scores.dtype)

@@ -22,5 +22,7 @@ def row_state(scores: Scores, head: int, masked: torch.Tensor) -> Row:
 def weigh(scores: Scores, masked: torch.Tensor, row: Row, empty: torch.Tensor) -> torch.Tensor:
     """The weights of scores, [rows, keys] with -inf where masked; row: tensors [rows, 1], empty: bool [rows, 1]."""
     N = scores.experiment.scoring.normaliser.cells(masked.to(scores.working), row, xp)
-    weights: torch.Tensor = N.masked_fill(empty, 0.0).to(scores.dtype)
+    if empty.any():
+        N = N.masked_fill(empty, 0.0)
+    weights: torch.Tensor = N.to(scores.dtype)
     return weights

@@ -17,6 +17,7 @@ from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.theme import ColourTable
 
 Indices = NDArray[np.uint8]
+Nearest = NDArray[np.intp] | slice
 
 
 def index_to_qimage(index: np.ndarray[Any, Any], table: ColourTable) -> QImage:
@@ -72,16 +73,26 @@ def _gathered(picture: Picture, grid: Grid, ratio: float, rows: range, columns: 
     ys = _nearest(rows, ratio, place.top(), place.height(), height)
     xs = _nearest(columns, ratio, place.left(), place.width(), width)
     # the axis that shrinks or grows least first
-    if len(ys) < height:
-        return np.take(np.take(picture.index, ys, axis=0), xs, axis=1)
-    return np.take(np.take(picture.index, xs, axis=1), ys, axis=0)
+    first, second = (0, 1) if len(rows) < height else (1, 0)
+    found = _along(_along(picture.index, ys, xs, first), ys, xs, second)
+    return found.copy() if found.base is not None else found  # others may be drawn over it
+
+
+def _along(index: Indices, ys: Nearest, xs: Nearest, axis: int) -> Indices:
+    cells = (ys, xs)[axis]
+    if isinstance(cells, slice):
+        return index[cells] if axis == 0 else index[:, cells]
+    return np.take(index, cells, axis=axis)
 
 
 @lru_cache(maxsize=64)
-def _nearest(pixels: range, ratio: float, start: float, length: float, cells: int) -> NDArray[np.intp]:
+def _nearest(pixels: range, ratio: float, start: float, length: float, cells: int) -> Nearest:
     """The cell, of ``cells`` over ``length`` from ``start``, that the centre of each device pixel is in."""
     centres = (np.arange(pixels.start, pixels.stop) + 0.5) / ratio
-    return np.clip((centres - start) * (cells / length), 0, cells - 1).astype(np.intp)
+    found = np.clip((centres - start) * (cells / length), 0, cells - 1).astype(np.intp)
+    if (np.diff(found) == 1).all():  # one cell, one pixel
+        return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 0)
+    return found
 
 
 def _centred_within(start: float, stop: float, pixels: range) -> range:
