@@ -40,8 +40,9 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     for start in range(0, len(values), some):
         rows = slice(start, start + some)
         index[rows] = _colours(values[rows], low, high, request, None if tops is None else tops[rows])
-    # a mask that allows everything may be one value that stands for all, which is quicker to see
-    if any(drawn.allowed.strides) and not drawn.allowed.all():
+    # where nothing is masked, one value may stand for all
+    allowed = drawn.allowed if any(drawn.allowed.strides) else drawn.allowed[:1, :1]
+    if not allowed.all():
         index[~drawn.allowed] = MASKED
     shown = replace(request, rows=drawn.rows, columns=drawn.columns)
     return Picture(shown, index, values, low, high, drawn.exact, drawn.sampled, drawn.finer)
