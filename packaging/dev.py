@@ -68,7 +68,8 @@ def test(arguments: list[str]) -> int:
         "ruff format": ["ruff", "format", "--check", "."],
         "mypy": ["mypy"],
         "import-linter": ["lint-imports"],
-        "pytest": ["pytest", *arguments],
+        # a worker to each core; whoever has nothing left takes of another's tests
+        "pytest": ["pytest", "--numprocesses=auto", "--dist=worksteal", *arguments],
     }
     variables = {**os.environ, **OFFSCREEN}
     failed = []
