@@ -31,9 +31,9 @@ class Feed(QObject):
     """Has experiments traced, latest wins, and answers the views' asks along with each trace.
 
     A view keeps an ask in a slot of its own name; the answer comes by ``answered`` each time there is a new trace or
-    the ask has changed. ``traced`` comes first, then the pictures, then, a moment later, everything else. What is too
-    large to be there at once comes in better and better pictures; an ask that has to wait is answered by NotYet first.
-    ``passed`` tells how much of all rows is there, 0 to 1.
+    the ask has changed. ``traced`` comes first, then the pictures of the head in view, then, a moment later, everything
+    else, other heads last. What is too large to be there at once comes in better and better pictures; an ask that has
+    to wait is answered by NotYet first. ``passed`` tells how much of all rows is there, 0 to 1.
     """
 
     traced = Signal(object)
@@ -77,6 +77,20 @@ class Feed(QObject):
             self._worker.cancel(TRACE)
             self.busy_changed.emit(False)
 
+    @property
+    def passing(self) -> bool:
+        """Whether a pass over all rows is on its way."""
+        return self._worker.running(PASS)
+
+    def stop_pass(self) -> None:
+        """Let the rows be that are not there yet, until :meth:`resume_pass` or another trace."""
+        self._worker.cancel(PASS)
+
+    def resume_pass(self) -> None:
+        """Go over the rows that are not there yet, if no trace is on its way that will be gone over anyway."""
+        if not self.busy:
+            self._start_pass()
+
     def ask(self, slot: str, ask: Ask | None) -> None:
         """Keep ``ask`` in ``slot``, in place of the one there; None empties it."""
         if self._asks.get(slot) == ask:
@@ -95,8 +109,7 @@ class Feed(QObject):
         trace, ask = self.trace, self._asks[slot]
         if trace is not None:
             done = partial(self._on_answer, slot, ask)
-            # what goes over every cell has to wait for whatever is looked at
-            priority = Priority.REFINE if isinstance(ask, StatisticsAsk) else Priority.ASK
+            priority = Priority.REFINE if self._aside(ask) else Priority.ASK
             self._worker.submit(slot, lambda: _answer(trace, ask), priority, done, self.failed.emit)
 
     def _on_answer(self, slot: str, ask: Ask, answer: Any) -> None:
@@ -122,6 +135,17 @@ class Feed(QObject):
     def _on_refined(self, slot: str, picture: Picture) -> None:
         self._coarse.discard(slot)
         self.answered.emit(slot, picture)
+
+    def _aside(self, ask: Ask) -> bool:
+        """Whether ``ask`` has to wait for all that is looked at: it goes over every cell, or shows another head."""
+        if isinstance(ask, PictureAsk):
+            return ask.head != self._head_in_view()
+        return isinstance(ask, StatisticsAsk)
+
+    def _head_in_view(self) -> Head | None:
+        """The head of the largest picture."""
+        pictures = [ask for ask in self._asks.values() if isinstance(ask, PictureAsk)]
+        return max(pictures, key=lambda ask: ask.size[0] * ask.size[1]).head if pictures else None
 
     def _first_heads(self) -> list[Head]:
         """The heads that are looked at."""
@@ -163,7 +187,10 @@ class Feed(QObject):
         (experiment, device), self._wanted = self._wanted, None
         self._submitted = time.monotonic()
         # the eye is on the heatmaps: they are drawn before the rest is even worked out
-        pictures: dict[str, Ask] = {s: ask for s, ask in self._asks.items() if isinstance(ask, PictureAsk)}
+        head = self._head_in_view()
+        pictures: dict[str, Ask] = {
+            slot: ask for slot, ask in self._asks.items() if isinstance(ask, PictureAsk) and ask.head == head
+        }
         memory = self.memory
         self._worker.submit(
             TRACE,
@@ -198,6 +225,10 @@ class Feed(QObject):
             for slot, ask in self._asks.items()
             if pictures.get(slot, (None, None))[0] != ask and not self._worker.running(slot)
         }
+        aside = [slot for slot, ask in rest.items() if self._aside(ask)]
+        for slot in aside:
+            del rest[slot]
+            self._have_answered(slot)
         self._worker.submit(
             TRACE, lambda: _answers(trace, rest), Priority.TRACE, self._on_answers, self._on_failure, self._on_progress
         )

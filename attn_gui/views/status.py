@@ -47,17 +47,21 @@ class Status(QWidget):
         self.progress.setAccessibleName("Computing")
         self.cancel = QToolButton()
         self.cancel.setText("Cancel")
+        self.rows = QToolButton()
+        self.rows.setAutoRaise(True)
+        self.rows.setToolTip("What is not computed yet stays as it is; what comes into sight is computed all the same")
         # progress comes and goes within: the panels above keep their size
         self.setFixedHeight(HEIGHT)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(8)
         row.addWidget(self.facts)
+        row.addWidget(self.rows)
         row.addWidget(self.notice, 1)
         row.addWidget(self.dismiss)
         row.addWidget(self.progress)
         row.addWidget(self.cancel)
-        for field in (self.dismiss, self.progress, self.cancel):
+        for field in (self.rows, self.dismiss, self.progress, self.cancel):
             field.hide()
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -69,6 +73,7 @@ class Status(QWidget):
         self._fade.timeout.connect(self._clear)
         self.dismiss.clicked.connect(self._clear)
         self.cancel.clicked.connect(context.feed.cancel)
+        self.rows.clicked.connect(self._stop_or_go_on)
         context.feed.busy_changed.connect(self._on_busy)
         context.feed.progressed.connect(lambda part: self.progress.setValue(int(part * 100)))
         context.feed.passed.connect(self._on_pass)
@@ -96,6 +101,7 @@ class Status(QWidget):
             self.cancel.show()
 
     def _on_traced(self, trace: Trace) -> None:
+        self.rows.hide()
         if self._notice is not None and self._notice.topic == "compute":
             self._clear()
 
@@ -112,6 +118,21 @@ class Status(QWidget):
         trace = self._context.feed.trace
         if trace is not None and part < 1:
             self._show_facts(trace, f"{int(part * 100)} % of the rows computed")
+        self._offer_rows(part < 1)
+
+    def _offer_rows(self, some_missing: bool) -> None:
+        """Offer to stop the pass that is on its way, or to go on with it."""
+        passing = self._context.feed.passing
+        self.rows.setText("Stop" if passing else "Go on")
+        self.rows.setAccessibleName("Stop computing rows" if passing else "Go on computing rows")
+        self.rows.setVisible(some_missing)
+
+    def _stop_or_go_on(self) -> None:
+        feed = self._context.feed
+        (feed.stop_pass if feed.passing else feed.resume_pass)()
+        trace = feed.trace
+        if trace is not None:
+            self._on_pass(trace.part())
 
     def _show_facts(self, trace: Trace, last: str) -> None:
         self.facts.setText("  ·  ".join([*_facts(trace), last]))

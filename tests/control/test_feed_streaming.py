@@ -166,3 +166,34 @@ def test_what_goes_over_every_cell_waits_for_an_edit(
     assert not any(isinstance(answer, HeadStatistics) for answer in streaming.of("statistics"))
     at_rest(streaming, qtbot)
     assert isinstance(streaming.of("statistics")[-1], HeadStatistics)
+
+
+def test_a_pass_can_be_stopped_and_gone_on_with(streaming: Watched, qtbot: QtBot) -> None:
+    feed = streaming.feed
+    feed.ask("sums", RowSumsAsk(0))
+    feed.compute(LARGE, "cpu")
+    until(qtbot, lambda: feed.trace is not None and feed.passing)
+    feed.stop_pass()
+    assert not feed.passing
+    at_rest(streaming, qtbot)
+    assert feed.trace is not None
+    assert feed.trace.part() < 1
+    assert isinstance(streaming.of("sums")[-1], NotYet)
+    feed.resume_pass()
+    assert feed.passing
+    at_rest(streaming, qtbot)
+    assert feed.trace.part() == 1
+    assert isinstance(streaming.of("sums")[-1], RowSums)
+
+
+def test_other_heads_wait_for_what_is_said_of_the_head_in_view(streaming: Watched, qtbot: QtBot) -> None:
+    feed, order = streaming.feed, []
+    feed.answered.connect(lambda slot, answer: order.append(slot))
+    feed.ask("thumbnail 0", PictureAsk("N", head=0, size=(64, 64)))
+    feed.ask("thumbnail 1", PictureAsk("N", head=1, size=(64, 64)))
+    feed.ask("N", PictureAsk("N", head=0, size=(300, 300)))
+    feed.ask("cell", CellAsk(0, 2500, 7))
+    feed.compute(LARGE, "cpu")
+    at_rest(streaming, qtbot)
+    assert order.index("N") < order.index("cell") < order.index("thumbnail 1")
+    assert order.index("thumbnail 0") < order.index("cell")
