@@ -26,6 +26,7 @@ def test_rows_can_be_stopped_and_gone_on_with(context: Context, qtbot: QtBot, mo
     qtbot.addWidget(status)
     status.show()
     assert status.rows.isHidden()
+    context.document.start()
     context.document.apply("Long", LARGE)
     until(qtbot, lambda: context.feed.passing and status.rows.isVisible())
     assert status.rows.text() == "Stop"
