@@ -23,8 +23,10 @@ from attn_gui.files import examples, session, tensor_file
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import FORMS, export_folder, folder_for
 from attn_gui.files.export_parts import Pooled, Top, Window, check_part, export_part, part_name
+from attn_gui.files.export_size import experiment_bytes, part_bytes, stage_bytes
 from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.summary import summary
+from attn_gui.model.errors import readable_bytes
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 PROGRAM = "attn-gui"
+# bytes from which on what an export writes is told beforehand
+LARGE = 100_000_000
 NO_MATCH = 3
 
 Result = TypeVar("Result")
@@ -228,6 +232,9 @@ def _export(options: argparse.Namespace) -> int:
         return _export_parts(options, named)
     if options.head is not None:
         raise Failure("--head is of a part: --top, --pooled or --window")
+    e, form = named.experiment, options.format
+    size = sum(stage_bytes(e, stage, e.heads if STAGES[stage].per_head else 1, form) for stage in stages)
+    _tell_size(size + experiment_bytes(e))
     trace = _trace(named, options.device)
     _shown("writing", export_folder(trace, named, options.out, stages, options.format))
     _say(f"{named.name}: {', '.join(stages)} written to {options.out}")
@@ -250,6 +257,7 @@ def _export_parts(options: argparse.Namespace, named: NamedExperiment) -> int:
     except ValueError as error:
         raise Failure(str(error)) from error
     files = [(stage, head, part_name(stage, head, options.part)) for stage in stages for head in heads]
+    _tell_size(part_bytes(e, options.part) * len(files))
     trace = _trace(named, options.device)
     with folder_for([name for *_, name in files], options.out):
         for stage, head, name in files:
@@ -259,6 +267,12 @@ def _export_parts(options: argparse.Namespace, named: NamedExperiment) -> int:
             _shown(f"writing {name}", steps)
     _say(f"{named.name}: {', '.join(name for *_, name in files)} written to {options.out}")
     return 0
+
+
+def _tell_size(size: int) -> None:
+    """Tell beforehand of files that a person may want to think about."""
+    if size >= LARGE and sys.stderr is not None:
+        print(f"{PROGRAM}: about {readable_bytes(size)} are to be written", file=sys.stderr)
 
 
 def _trace(named: NamedExperiment, device: str) -> Trace:

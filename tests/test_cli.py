@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -409,3 +410,17 @@ def test_parts_that_make_no_sense(
     assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out"), *arguments]) == code
     assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--top", "2"], ["--stage", "N", "--format", "npz"]])
+def test_the_size_of_large_files_is_told_beforehand(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    out = tmp_path / "out"
+    assert cli.main(["export", "--example", "karina", "--out", str(out), *arguments]) == 0
+    assert "to be written" not in capsys.readouterr().err
+    monkeypatch.setattr("attn_gui.cli.LARGE", 1)
+    assert cli.main(["export", "--example", "karina", "--out", str(out), *arguments]) == 0
+    told = re.search(r"about ([\d.]+) (kB|B) are to be written", capsys.readouterr().err)
+    assert told is not None
+    assert float(told[1]) > 0

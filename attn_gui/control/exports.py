@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
@@ -16,12 +15,12 @@ from attn_gui.files.csv_labels import neutralised
 from attn_gui.files.csv_matrix import BLOCK_CELLS, ReadRows, row_blocks
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import Form, export_folder, export_stage, file_name, folder_for
-from attn_gui.files.export_parts import Part, Top, export_part, lines_of, part_name
+from attn_gui.files.export_parts import Part, export_part, lines_of, part_name
+from attn_gui.files.export_size import experiment_bytes, part_bytes, stage_bytes
 from attn_gui.files.layout import distinct_stages_of, layout
 from attn_gui.files.numbers import rows_text
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
@@ -29,11 +28,6 @@ from attn_gui.model.trace import Head, Trace
 EXPORT = "export"
 COPY = "copy a stage"
 MAX_COPIED_CELLS = 1_000_000
-
-# characters that the text of a number near 0.1 takes where none of its digits is to spare, with sign and comma
-WIDTHS = {Precision.FLOAT64: 21, Precision.FLOAT32: 12, Precision.BFLOAT16: 9, Precision.FLOAT16: 8}
-NPZ_MEMBER_BYTES = 400
-JSON_NUMBER_BYTES = 24
 
 
 @dataclass(frozen=True)
@@ -72,10 +66,10 @@ class Order:
         """About how large the files become where no number is round, and much less where many are."""
         stages = self._stages(experiment)
         if self.part is not None:
-            return _bytes_of_part(experiment, self.part) * len(self.files(experiment))
-        total = sum(_bytes(experiment, stage, self._tables(experiment, stage), self.form) for stage in stages)
+            return part_bytes(experiment, self.part) * len(self.files(experiment))
+        total = sum(stage_bytes(experiment, stage, self._tables(experiment, stage), self.form) for stage in stages)
         if self.stage is None:
-            total += JSON_NUMBER_BYTES * sum(array.size for array in experiment.arrays())
+            total += experiment_bytes(experiment)
         return total
 
     def _name(self, stage: str, head: Head | None) -> str:
@@ -228,26 +222,3 @@ def _cell(label: str) -> str:
     """``label`` as a cell that a spreadsheet takes as text."""
     safe = neutralised(label)
     return '"' + safe.replace('"', '""') + '"' if safe.startswith('"') or any(c in safe for c in "\t\r\n") else safe
-
-
-def _bytes(experiment: Experiment, stage: str, tables: int, form: Form) -> int:
-    table, precision = layout(experiment, stage), experiment.precision
-    if form == "npz":
-        return tables * (table.cells * np.dtype(precision.numpy).itemsize + NPZ_MEMBER_BYTES)
-    rows, columns = _label_bytes(table.rows), _label_bytes(table.columns)
-    if form == "csv":
-        return tables * (table.cells * WIDTHS[precision] + rows + columns)
-    indices = len(str(len(table.rows))) + len(str(len(table.columns))) + len(str(tables)) + 4
-    labels = rows * len(table.columns) + columns * len(table.rows)
-    return tables * (table.cells * (WIDTHS[precision] + indices) + labels)
-
-
-def _bytes_of_part(experiment: Experiment, part: Part) -> int:
-    rows, columns = lines_of(experiment, part)
-    # beside its number each of the largest has both tokens and their places
-    width = WIDTHS[experiment.precision] + (28 if isinstance(part, Top) else 0)
-    return rows * columns * width
-
-
-def _label_bytes(labels: tuple[str, ...]) -> int:
-    return sum(len(label.encode("utf-8", "replace")) + 1 for label in labels)
