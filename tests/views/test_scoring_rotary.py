@@ -16,8 +16,10 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.precision import Precision
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.rotary.imported import ImportedRotary
+from attn_gui.model.session import NamedExperiment
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.scoring_drawer import ScoringDrawer
 from attn_gui.views.scoring.rotary_group import FROM_FILE, RotaryGroup
@@ -206,3 +208,19 @@ def test_by_keyboard_in_the_open_list(group: RotaryGroup, qtbot: QtBot, monkeypa
     qtbot.keyClick(view, Qt.Key.Key_Return)
     assert asked == [FROM_FILE]
     assert group.kind.currentText() == "None"
+
+
+def test_tables_that_were_read_for_another_experiment_are_not_used(
+    group: RotaryGroup, context: Context, tmp_path: Path, qtbot: QtBot
+) -> None:
+    group.load([written(tmp_path / "tables.npz")])
+    context.document.depart("Example", NamedExperiment("Another", several_heads(3)))
+    qtbot.waitUntil(lambda: not context.worker.busy)
+    assert e(context).scoring.rotary is None
+    assert context.document.session.named.name == "Another"
+    assert "not used" in group.reason.text()
+    group.load([written(tmp_path / "tables.npz")])
+    context.document.apply("Precision", replace(e(context), precision=Precision.FLOAT64))
+    qtbot.waitUntil(lambda: not context.worker.busy)
+    assert isinstance(e(context).scoring.rotary, ImportedRotary)
+    assert e(context).precision is Precision.FLOAT64

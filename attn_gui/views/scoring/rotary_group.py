@@ -82,11 +82,20 @@ class RotaryGroup(PartGroup):
             JOB,
             at_once(partial(rotary_tables.read, paths, layout=layout, d_k=e.d_k)),
             Priority.ASK,
-            partial(self._on_read, paths),
+            partial(self._on_read, paths, self._shown()),
             self._on_failure,
         )
 
-    def _on_read(self, paths: list[Path], rotary: ImportedRotary) -> None:
+    def _shown(self) -> tuple[Path | None, str]:
+        """The document that is shown, whatever is edited in it."""
+        document = self.context.document
+        return document.path, document.session.named.name
+
+    def _on_read(self, paths: list[Path], meant: tuple[Path | None, str], rotary: ImportedRotary) -> None:
+        if self._shown() != meant:
+            self.show_experiment(self.context.document.experiment)
+            self.say(f"⚠ {_named(paths)} not used: something else was opened meanwhile")
+            return
         try:
             changed = self.changed(self.context.document.experiment, rotary)
         except ExperimentError as error:
