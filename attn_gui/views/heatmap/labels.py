@@ -84,6 +84,7 @@ class LabelStrip(QWidget):
         self._what = what
         self._labels: Sequence[str] = ()
         self._longest = 0.0
+        self._font = self.font().toString()
         self.grid: Grid | None = None
         self.selected = 0
         self.hovered: int | None = None
@@ -101,7 +102,7 @@ class LabelStrip(QWidget):
         if labels is self._labels:
             return False
         self._labels = labels
-        self._longest = longest_text(_metrics(self.font().toString()), labels)
+        self._longest = longest_text(_metrics(self._font), labels)
         self.update()
         return True
 
@@ -138,7 +139,7 @@ class LabelStrip(QWidget):
 
     def text(self, index: int, room: QRectF) -> str:
         """The label of ``index`` as it is drawn, cut to ``room``."""
-        return _elided(self._labels[index], int(room.width()), self.font().toString())
+        return _elided(self._labels[index], int(room.width()), self._font)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         """Draw the label of ``index`` within ``room``."""
@@ -160,6 +161,11 @@ class LabelStrip(QWidget):
         part = self.part(index)
         return f"<b>{token}</b><br>{part + ', ' if part else ''}{self._what} {index + 1} of {len(self._labels)}"
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._font = self.font().toString()
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.tooltip(event.pos()), self)
@@ -180,21 +186,22 @@ class LabelStrip(QWidget):
             painter.fillRect(self.mark_of(place), theme.colour("accent"))
         for index in self.picked:
             painter.fillRect(self.place(index), theme.colour("accent"))
+        upright, italic = self.font(), self.font()
+        italic.setItalic(True)
+        thinned = self.step > 1
         for index, room in self.drawn().items():
-            role = "text"
+            part, role = self.part(index), "text"
             if index in self.picked:
                 painter.fillRect(room, theme.colour("accent"))
                 role = "accent_text"
             elif index == self.hovered:
                 role = "accent"
-            elif self.part(index):
+            elif part:
                 role = "muted"
             painter.setPen(theme.colour(role))
-            font = self.font()
-            font.setItalic(bool(self.part(index)))
-            painter.setFont(font)
+            painter.setFont(italic if part else upright)
             self.write(painter, index, room)
-            if self.step > 1:
+            if thinned:
                 painter.fillRect(self.tick_of(self.place(index)), theme.colour("muted"))
 
     @property
@@ -314,7 +321,7 @@ class ColumnLabels(LabelStrip):
     def text(self, index: int, room: QRectF) -> str:
         if not self.upright:
             return super().text(index, room)
-        return _elided(self._labels[index], self.height() - 2 * PADDING + 4, self.font().toString())
+        return _elided(self._labels[index], self.height() - 2 * PADDING + 4, self._font)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         if not self.upright:
@@ -346,7 +353,7 @@ class ColumnLabels(LabelStrip):
         assert self.grid is not None
         width, step = self.grid.cell_width, self.step
         strip = QRectF(self.rect())
-        metrics = _metrics(self.font().toString())
+        metrics = _metrics(self._font)
         # what a name that is cut to nothing, or one that stands upright, needs
         least = LEAST_HEIGHT - 1 if self.upright else metrics.horizontalAdvance("…")
 
