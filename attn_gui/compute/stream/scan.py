@@ -122,8 +122,9 @@ def _scan(
 
 def _between(minus: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
     """What brings exponentials that were moved by ``minus``, a power of two, to those of scores less ``m``, [rows]."""
-    scale = torch.tensor(LOG2_E, dtype=m.dtype, device=m.device)  # rounded as it was for them
-    return torch.exp2(-minus.double() - m.double() * scale.double()).to(m.dtype)
+    scale = torch.tensor(LOG2_E, dtype=m.dtype).double()  # rounded as it was for them
+    # not every device has numbers so exact
+    return torch.exp2(-minus.cpu().double() - m.cpu().double() * scale).to(m)
 
 
 def _finite(tops: torch.Tensor) -> torch.Tensor:
