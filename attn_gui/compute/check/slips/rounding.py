@@ -1,0 +1,51 @@
+"""Numbers rounded on the way, and computed with from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+
+from attn_gui.compute.check.chain import Chain, empty, upstream
+from attn_gui.compute.check.slips.slip import Slip, rounded
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import stages_of
+
+MOST_DECIMALS = 4
+INPUTS = {"X", "context", "values", "bias"}
+
+T = torch.Tensor
+
+
+def rounding_slips(e: Experiment, stage: str) -> Iterator[Slip]:
+    """What ``stage`` is computed from rounded to some decimals, the nearest stage first."""
+    before = [name for name in stages_of(e) if name in upstream(stage) and name not in _left_out(e)]
+    for decimals in range(1, MOST_DECIMALS + 1):
+        for name in reversed(before):
+            yield _rounded(name, decimals)
+        if stage == "N" or "N" in before:
+            words = f"exponentials rounded early, to {_places(decimals)}"
+            yield Slip("exponentials_rounded", words, {"N": partial(_of_exponentials, decimals=decimals)})
+
+
+def _left_out(e: Experiment) -> set[str]:
+    """Inputs, and what is the same as another stage."""
+    same = {"A_masked"}
+    if not e.scoring.biases:
+        same |= {"capped"} if e.scoring.softcap is not None else {"capped", "scaled"}
+    return INPUTS | same
+
+
+def _rounded(name: str, decimals: int) -> Slip:
+    words = f"{name} rounded early, to {_places(decimals)}"
+    return Slip("rounded_early", words, {name: lambda c: rounded(c.usual(name), decimals)})
+
+
+def _of_exponentials(chain: Chain, decimals: int) -> T:
+    powers = rounded(torch.exp(chain["A_masked"]), decimals)
+    return (powers / powers.sum(dim=-1, keepdim=True)).masked_fill(empty(chain["A_masked"]), 0.0).nan_to_num(nan=0.0)
+
+
+def _places(decimals: int) -> str:
+    return "1 decimal" if decimals == 1 else f"{decimals} decimals"

@@ -1,0 +1,1 @@
+"""The drawer Check my work."""
