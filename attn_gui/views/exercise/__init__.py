@@ -1,0 +1,1 @@
+"""Exercises: making them, and working on one."""
