@@ -1,0 +1,1 @@
+"""Two traces side by side: their difference as a matrix, and the figures that sum it up."""

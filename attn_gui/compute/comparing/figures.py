@@ -1,0 +1,164 @@
+"""The figures of a comparison, from passes over blocks of rows."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.compute.comparing.beside import Beside
+from attn_gui.compute.comparing.difference import Difference, strips
+from attn_gui.compute.comparing.pair import Pair, weights_of
+from attn_gui.compute.comparing.rows import Gathered, cosines, divergences
+from attn_gui.model.comparison import FIGURE_CELLS, Comparison, Figures, Largest, RowFigures, Side
+from attn_gui.model.experiment import Experiment
+
+# rows of a matrix that is not gone over whole are taken so many at a time
+ROWS_TOGETHER = 16
+# seconds between figures that are on their way
+SHOWN_S = 0.5
+ON_THE_WAY = "being computed"
+
+Steps = Generator["float | Figures", None, Figures]
+
+
+def figures(pair: Pair) -> Steps:
+    """The figures of ``pair``, in short steps over rows; yields those of the rows so far, and the part done.
+
+    Of a matrix of more than FIGURE_CELLS, rows that lie evenly are looked at.
+    """
+    shape = pair.comparison.shape
+    scan, cosine = _Scan(pair), _cosine(pair.comparison)
+    told = time.monotonic()
+    for rows in looked_at(shape):
+        yield from _made_ready(pair.matrices[:2], rows, rows.start / shape[0])
+        scan.look_at(rows)
+        if time.monotonic() - told > SHOWN_S:
+            told = time.monotonic()
+            yield scan.found(ON_THE_WAY, cosine, done=False)
+        else:
+            yield rows.stop / shape[0]
+    divergence = yield from _divergence(pair.comparison)
+    return scan.found(divergence, cosine, done=True)
+
+
+def looked_at(shape: tuple[int, int], cells: int = FIGURE_CELLS) -> Iterator[slice]:
+    """Blocks of the rows of a matrix of ``shape``: all of them, or evenly spread ones of about ``cells`` in all."""
+    if goes_over_all(shape, cells):
+        yield from strips(shape)
+        return
+    count = max(1, cells // shape[1] // ROWS_TOGETHER)
+    for start in np.linspace(0, shape[0] - ROWS_TOGETHER, count).astype(int).tolist():
+        yield slice(start, start + ROWS_TOGETHER)
+
+
+def goes_over_all(shape: tuple[int, int], cells: int = FIGURE_CELLS) -> bool:
+    return shape[0] * shape[1] <= cells
+
+
+class _Scan:
+    """What is found cell by cell."""
+
+    def __init__(self, pair: Pair) -> None:
+        self._left, self._right, self._difference = pair.matrices
+        self._columns = slice(0, pair.comparison.shape[1])
+        self._all_rows = pair.comparison.shape[0]
+        self._all = goes_over_all(pair.comparison.shape)
+        self._largest: Largest | None = None
+        self._rows = self._one_sided = self._not_finite = 0
+
+    def look_at(self, rows: slice) -> None:
+        difference: Difference = self._difference
+        values = difference.block(rows, self._columns)
+        masks = [side.allowed(rows, self._columns) for side in (self._left, self._right)]
+        allowed = difference.allowed(rows, self._columns)
+        difference.widen(values, allowed)
+        if self._all:
+            difference.take_in(rows.start, values, allowed)
+        usable = allowed & np.isfinite(values)
+        self._rows += rows.stop - rows.start
+        self._one_sided += int((masks[0] != masks[1]).sum())
+        self._not_finite += int((allowed & ~usable).sum())
+        if not usable.any():
+            return
+        sizes = np.where(usable, np.abs(values), -1.0)
+        i, j = (int(place) for place in np.unravel_index(sizes.argmax(), sizes.shape))
+        if self._largest is None or sizes[i, j] > abs(self._largest.difference):
+            row, cell = slice(rows.start + i, rows.start + i + 1), slice(j, j + 1)
+            left, right = (float(side.block(row, cell)[0, 0]) for side in (self._left, self._right))
+            self._largest = Largest(float(values[i, j]), row.start, j, left, right)
+
+    def found(self, divergence: RowFigures | str, cosine: RowFigures | str, *, done: bool) -> Figures:
+        return Figures(
+            self._largest, divergence, cosine, self._rows, self._all_rows, self._one_sided, self._not_finite, done
+        )
+
+
+def _made_ready(sides: tuple[Beside, Beside], rows: slice, part: float) -> Generator[float, None, None]:
+    """Have in short steps what cells of ``rows`` take, where that is not there; yields ``part``."""
+    for side in sides:
+        shape = rows.stop - rows.start, side.shape[1]
+        for _ in side.refined(rows, slice(0, shape[1]), shape, "max"):
+            yield part
+
+
+def _divergence(comparison: Comparison) -> Generator[float, None, RowFigures | str]:
+    reason = _no_distributions(comparison)
+    if reason is not None:
+        return reason
+    weights = weights_of(comparison)
+    shape = weights[0].shape
+    tolerances = _tolerance(comparison.left), _tolerance(comparison.right)
+    gathered = Gathered(shape[0], largest=True)
+    for rows in looked_at(shape):
+        yield from _made_ready(weights, rows, rows.start / shape[0])
+        left, right = (matrix.block(rows, slice(0, shape[1])) for matrix in weights)
+        gathered.add(divergences(left, right, tolerances), rows.start)
+        yield rows.stop / shape[0]
+    return gathered.found() or "no row of weights sums to 1 on both sides"
+
+
+def _no_distributions(comparison: Comparison) -> str | None:
+    """Why rows of weights cannot be compared as distributions, None where they can."""
+    left, right = (side.experiment for side in comparison.sides)
+    if left.n_k != right.n_k:
+        return f"rows of {left.n_k:,} and of {right.n_k:,} keys are not over the same"
+    for e, where in ((left, "left"), (right, "right")):
+        if not e.scoring.sums_to_one:
+            why = "a sink takes part of each row" if e.scoring.sinks is not None else _title(e)
+            return f"{why} on the {where}"
+    return None
+
+
+def _title(e: Experiment) -> str:
+    return f"rows of {e.scoring.normaliser.title} do not sum to 1"
+
+
+def _tolerance(side: Side) -> float:
+    """How far a row's sum may be from 1; a mean over heads has been rounded once more."""
+    e = side.experiment
+    return e.precision.eps * (2 + math.log2(e.n_k)) * (2 if side.head == "mean" else 1)
+
+
+def _cosine(comparison: Comparison) -> RowFigures | str:
+    stage, sides = comparison.output_stage, comparison.sides
+    if comparison.heads and any(side.head == "mean" for side in sides):
+        return "the mean over heads has no output of its own"
+    if any(side.trace.part() < 1 for side in sides):
+        return "not every row is computed yet"
+    left, right = (_rows_of(side, stage) for side in sides)
+    if left.shape[1] != right.shape[1]:
+        return f"outputs of {left.shape[1]} and of {right.shape[1]} numbers"
+    count = min(len(left), len(right))
+    gathered = Gathered(count, largest=False)
+    for rows in strips((count, left.shape[1])):
+        gathered.add(cosines(left[rows], right[rows]), rows.start)
+    return gathered.found() or "no output has a direction"
+
+
+def _rows_of(side: Side, stage: str) -> NDArray[np.floating]:
+    head = side.head_of(stage)
+    return side.trace.stage(stage, head if isinstance(head, int) else 0)

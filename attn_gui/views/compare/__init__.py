@@ -1,0 +1,1 @@
+"""Compare: pinned, present and their difference side by side."""

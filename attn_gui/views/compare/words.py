@@ -1,0 +1,159 @@
+"""What a comparison says: of a cell, of all cells, and of what is left out."""
+
+from __future__ import annotations
+
+from html import escape
+
+from attn_gui.files.layout import Layout
+from attn_gui.model.comparison import Comparison, Figures, RowFigures
+from attn_gui.model.stage_shape import stage_axes
+from attn_gui.model.stages import STAGES
+from attn_gui.views.cut_text import beginning
+from attn_gui.views.figures import figure
+from attn_gui.views.heatmap.labels import token_text
+from attn_gui.views.heatmap.words import head_name
+
+# a value, and whether the mask allows its cell
+Value = tuple[float, bool]
+BETWEEN = "  ·  "
+EXPLAINED = (
+    "<p>KL(p ‖ q): of each query’s weights, the sum of p ln(p / q) over the keys, in nats; 0 where they are the same, "
+    "∞ where q gives 0 to a key that p does not.</p>"
+    "<p>Cosine: of the angle between a query’s two outputs; 1 where they point the same way.</p>"
+)
+MEGABYTE = 1 << 20
+# pinned traces that take less are not worth a word
+LARGE_BYTES = 100 * MEGABYTE
+
+
+def signed(difference: float, decimals: int) -> str:
+    """A difference with its sign: +0.0158."""
+    text = figure(difference, decimals)
+    return f"+{text}" if difference > 0 else text
+
+
+def change(left: Value, right: Value, weights: bool, decimals: int) -> str:
+    """``0.2384 → 0.2226 (−0.0158)``; a masked weight counts as 0, a masked score as no number."""
+    if not left[1] and not right[1]:
+        return "masked on both sides"
+    before, after = (figure(value, decimals) if allowed else "masked" for value, allowed in (left, right))
+    told = f"{before} → {after}"
+    if weights or (left[1] and right[1]):
+        told += f" ({signed(right[0] - left[0], decimals)})"
+    return told
+
+
+def place(comparison: Comparison, tables: tuple[Layout, Layout], i: int, j: int) -> str:
+    """Which cell that is: ``is → the``; where a token has another name on the left, ``are / is → the``."""
+    row = _both(tables[0].rows[i], tables[1].rows[i])
+    column = _both(tables[0].columns[j], tables[1].columns[j])
+    return f"{row} → {column}" if STAGES[comparison.stage].square else f"{row}, {column}"
+
+
+def summed_up(comparison: Comparison, tables: tuple[Layout, Layout], names: tuple[str, str], f: Figures, d: int) -> str:
+    """The line of figures, as HTML whose links are the places that it speaks of: ``cell 1 3``, ``query 1``."""
+    queries = comparison.right.experiment.tokens.tokens
+    parts = [_largest(comparison, tables, f, d)]
+    if f.one_sided:
+        parts.append(f"{f.one_sided:,} {'cell' if f.one_sided == 1 else 'cells'} masked on one side only")
+    if f.not_finite:
+        parts.append(f"{f.not_finite:,} not finite, left out")
+    left, right = names
+    title = f"KL({escape(right)} ‖ {escape(left)})"
+    parts.append(f"{title}: {_rows(f.divergence, queries, 'largest', ' nats', d)}")
+    parts.append(f"Cosine of outputs: {_rows(f.cosine, queries, 'smallest', '', d)}")
+    return BETWEEN.join(parts)
+
+
+def left_out(comparison: Comparison, names: tuple[str, str]) -> str:
+    """What one side has more of, in words; empty where both have the same."""
+    axes = stage_axes(comparison.right.experiment, comparison.stage)
+    told = []
+    for axis, counts in zip(axes, zip(*comparison.shapes, strict=True), strict=True):
+        if counts[0] != counts[1]:
+            told.append(f"{counts[0]:,} {axis} {names[0]}, {counts[1]:,} {names[1]}")
+    if not told:
+        return ""
+    rows, columns = comparison.shape
+    return f"Compared by position, the first {rows:,} × {columns:,}: {', '.join(told)}"
+
+
+def brought_down(strongest: bool) -> str:
+    """What a cell of the difference is where it stands for several."""
+    return f"Of a pixel’s cells, the {'largest difference' if strongest else 'mean difference'} is shown"
+
+
+def held(comparison: Comparison, size: int) -> str:
+    """What a pinned trace takes in memory, where that is much."""
+    return f"Pinned: about {size / MEGABYTE:,.0f} MB" if size >= LARGE_BYTES and not comparison.heads else ""
+
+
+def headings(comparison: Comparison, pinned: str) -> tuple[str, str]:
+    """What stands over the two sides."""
+    if comparison.heads:
+        left, right = (head_name(side.head).capitalize() for side in comparison.sides)
+        return left, f"{right} (selected)"
+    return f"Pinned: {token_text(pinned)}", "Present"
+
+
+def side_names(comparison: Comparison) -> tuple[str, str]:
+    """What the two sides are called in a sentence."""
+    if comparison.heads:
+        return head_name(comparison.left.head), head_name(comparison.right.head)
+    return "pinned", "present"
+
+
+def of_heads(comparison: Comparison) -> str:
+    """Which head of each side is shown, where that needs saying."""
+    stage = STAGES[comparison.stage]
+    if comparison.heads or not stage.per_head:
+        return ""
+    left, right = (head_name(side.head_of(comparison.stage)) for side in comparison.sides)
+    counts = [side.experiment.heads for side in comparison.sides]
+    if counts == [1, 1]:
+        return ""
+    return left.capitalize() if left == right else f"Pinned {left}, present {right}"
+
+
+def _largest(comparison: Comparison, tables: tuple[Layout, Layout], f: Figures, d: int) -> str:
+    sampled = f" (in {f.rows:,} of {f.all_rows:,} rows)" if f.rows < f.all_rows else ""
+    found = f.largest
+    if found is None:
+        return f"No cell can be compared{sampled}"
+    if found.difference == 0:
+        same = comparison.left.trace is comparison.right.trace and not comparison.heads
+        return "No difference yet: change something" if same else f"No difference{sampled}"
+    where = escape(place(comparison, tables, found.i, found.j))
+    size = figure(abs(found.difference), d)
+    values = f"{figure(found.left, d)} → {figure(found.right, d)}"
+    link = f'<a href="cell {found.i} {found.j}">{where}</a>'
+    return f"Largest |difference| <b>{size}</b> at {link}, {values}{sampled}"
+
+
+def _rows(found: RowFigures | str, queries: tuple[str, ...], extreme: str, unit: str, d: int) -> str:
+    if isinstance(found, str):
+        return escape(found)
+    looked = f" (in {found.looked_at:,} of {found.all_rows:,} rows)" if found.looked_at < found.all_rows else ""
+    told = ""
+    if found.rows:
+        link = _query(found.at, queries)
+        told = f"mean {figure(found.mean, d)}, {extreme} <b>{figure(found.extreme, d)}</b>{unit} at {link}"
+    if found.infinite:
+        where = f"∞ for {_counted(found.infinite)}, first {_query(found.first_infinite, queries)}"
+        told = f"{told}; {where}" if told else where
+    if found.left_out:
+        told += f"; none for {_counted(found.left_out)}"
+    return told + looked
+
+
+def _query(i: int, queries: tuple[str, ...]) -> str:
+    return f'<a href="query {i}">{escape(token_text(queries[i]))}</a>'
+
+
+def _counted(rows: int) -> str:
+    return f"{rows:,} {'query' if rows == 1 else 'queries'}"
+
+
+def _both(left: str, right: str) -> str:
+    names = [token_text(beginning(name)) for name in dict.fromkeys((left, right))]
+    return " / ".join(names)
