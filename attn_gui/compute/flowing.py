@@ -1,0 +1,98 @@
+"""The lines of the flow view: the largest weights of a window, and the sums of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_gui.model.flow import Flow, FlowAsk, Shares
+from attn_gui.model.trace import Head, Trace
+
+# queries looked at in one step: of a long sequence their whole rows may have to be gone over first
+STEP = 64
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """The place of their head, query, key and weight, [lines] each, by head, query and key."""
+
+    head: Array
+    query: Array
+    key: Array
+    weight: Array
+
+    def of(self, chosen: Array) -> _Lines:
+        return _Lines(self.head[chosen], self.query[chosen], self.key[chosen], self.weight[chosen])
+
+
+def flow(trace: Trace, ask: FlowAsk) -> Generator[float, None, Flow]:
+    """The answer to ``ask``, brought within the bounds of ``trace``, in short steps: yields the part done, 0 to 1."""
+    ask = ask.within(trace.experiment)
+    (first, end), (left, right) = ask.queries, ask.keys
+    within, lines = np.zeros((2, end - first, right - left))  # summed over the heads, [queries, keys]
+    total = np.zeros(end - first)
+    odd = 0
+    kept = _lines([])
+    steps = [(k, row) for k in range(len(ask.heads)) for row in range(first, end, STEP)]
+    for done, (place, row) in enumerate(steps):
+        rows = slice(row, min(row + STEP, end))
+        here = slice(rows.start - first, rows.stop - first)
+        N, there, unusable = _weights(trace, ask.heads[place], rows, slice(left, right))
+        within[here] += N
+        lines[here] += there
+        total[here] += trace.row_sums(ask.heads[place], rows)
+        odd += unusable
+        query, key = np.nonzero(there & (ask.threshold <= N))
+        found = _Lines(np.full(len(query), place), query + row, key + left, N[query, key])
+        kept = _largest(_lines([kept, found]), ask.most)
+        yield (done + 1) / len(steps)
+    # they come by head, query and key, which those of one weight keep to
+    kept = kept.of(np.argsort(-kept.weight, kind="stable"))
+    whole = (left, right) == (0, trace.experiment.n_k)
+    beyond = np.zeros_like(total) if whole else np.maximum(total - within.sum(axis=1), 0.0)
+    queries = _shares(kept, kept.query - first, within.sum(axis=1), lines.sum(axis=1))
+    keys = _shares(kept, kept.key - left, within.sum(axis=0), lines.sum(axis=0))
+    return Flow(ask, kept.head, kept.query, kept.key, kept.weight, queries, keys, total, beyond, odd)
+
+
+def _weights(trace: Trace, head: Head, rows: slice, keys: slice) -> tuple[Array, Array, int]:
+    """A block of N in float64, 0 where there is no line, which cells have one, and how many weights are no numbers."""
+    matrix = trace.matrix("N", head)
+    N = matrix.block(rows, keys).astype(np.float64)  # [rows, keys]
+    allowed = matrix.allowed(rows, keys)  # [rows, keys]
+    finite = np.isfinite(N)
+    there = allowed & finite & (N > 0)
+    return np.where(there, N, 0.0), there, int((allowed & ~finite).sum())
+
+
+def _largest(lines: _Lines, most: int) -> _Lines:
+    """The ``most`` heaviest of ``lines`` in their order; of those that weigh the same, the first."""
+    count = len(lines.weight)
+    if count <= most:
+        return lines
+    least = np.partition(lines.weight, count - most)[count - most] if most else np.inf
+    chosen = lines.weight > least
+    chosen[np.flatnonzero(lines.weight == least)[: most - int(chosen.sum())]] = True
+    return lines.of(chosen)
+
+
+def _lines(parts: list[_Lines]) -> _Lines:
+    none = np.zeros(0, np.intp)
+    return _Lines(
+        np.concatenate([none, *(part.head for part in parts)]),
+        np.concatenate([none, *(part.query for part in parts)]),
+        np.concatenate([none, *(part.key for part in parts)]),
+        np.concatenate([np.zeros(0), *(part.weight for part in parts)]),
+    )
+
+
+def _shares(kept: _Lines, place: Array, within: Array, lines: Array) -> Shares:
+    count = len(within)
+    shown = np.bincount(place, kept.weight, count)
+    return Shares(shown, within, np.bincount(place, minlength=count), lines.astype(np.intp))

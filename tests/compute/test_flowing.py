@@ -1,0 +1,168 @@
+"""The lines of the flow view against a walk over every cell, and their sums against the rows'."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attn_gui.compute.stream.trace import StreamedTrace
+from attn_gui.compute.trace import trace
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.flow import MOST_LINES, MOST_TOKENS, Flow, FlowAsk
+from attn_gui.model.masks import Causal
+from attn_gui.model.normalisers.sparsemax import Sparsemax
+from attn_gui.model.painted import Painted
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.structured import structured_experiment
+from attn_gui.model.trace import Head, Trace
+from tests.answering import answered
+from tests.reference import allowed_cells
+from tests.strategies import experiments
+
+KARINA = ("karina", "is", "to", "the", "store"), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [0.5, 1.0]]
+
+Line = tuple[float, int, int, int]  # weight, place of the head, query, key
+
+
+def lines_of(flow: Flow) -> list[Line]:
+    columns = (flow.weight, flow.head, flow.query, flow.key)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def every_line(e: Experiment, of: Trace, heads: tuple[Head, ...]) -> list[Line]:
+    """Cell by cell: where the mask allows it and there is weight."""
+    N = of.stage("N").astype(np.float64)  # [heads, n_q, n_k]
+    allowed = np.broadcast_to(allowed_cells(e), N.shape)
+    found: list[Line] = []
+    for place, head in enumerate(heads):
+        for i in range(e.n_q):
+            for j in range(e.n_k):
+                if head == "mean":
+                    weight = float(of.matrix("N", "mean").block(slice(i, i + 1), slice(j, j + 1))[0, 0])
+                    there = bool(allowed[:, i, j].any())
+                    assert weight == pytest.approx(N[:, i, j].mean(), rel=0.01, abs=1e-9)
+                else:
+                    weight, there = float(N[head, i, j]), bool(allowed[head, i, j])
+                if there and weight > 0:
+                    found.append((weight, place, i, j))
+    return sorted(found, key=lambda line: (-line[0], *line[1:]))
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_lines_and_sums_are_those_of_every_cell(data: st.DataObject) -> None:
+    e = data.draw(experiments())
+    of = trace(e)
+    heads: tuple[Head, ...] = data.draw(
+        st.sampled_from([(0,), ("mean",), tuple(range(e.heads)), tuple(range(e.heads))[::2]])
+    )
+    windows = []
+    for count in (e.n_q, e.n_k):
+        start = data.draw(st.integers(0, count - 1))
+        windows.append((start, data.draw(st.integers(start + 1, count))))
+    (top, bottom), (left, right) = windows
+    threshold = data.draw(st.sampled_from([0.0, 0.05, 0.2, 0.5, 1.0]))
+    most = data.draw(st.sampled_from([0, 1, 3, MOST_LINES]))
+    flow = answered(of, FlowAsk(heads, *windows, threshold, most))
+
+    every = every_line(e, of, heads)
+    within = [line for line in every if top <= line[2] < bottom and left <= line[3] < right]
+    assert lines_of(flow) == [line for line in within if line[0] >= threshold][:most]
+    slack = 4 * e.precision.eps * len(heads) * (1 + e.n_k)
+    for i in range(top, bottom):
+        mine, shown = [line for line in within if line[2] == i], [line for line in lines_of(flow) if line[2] == i]
+        place = i - top
+        assert flow.queries.lines[place] == len(mine) and flow.queries.lines_shown[place] == len(shown)
+        assert flow.queries.shown[place] == pytest.approx(math.fsum(line[0] for line in shown), abs=1e-12)
+        assert flow.queries.within[place] == pytest.approx(math.fsum(line[0] for line in mine), abs=1e-12)
+        whole = math.fsum(line[0] for line in every if line[2] == i)
+        assert flow.total[place] == pytest.approx(whole, abs=slack)
+        assert flow.queries.within[place] + flow.beyond[place] == pytest.approx(flow.total[place], abs=slack)
+    for j in range(left, right):
+        mine, shown = [line for line in within if line[3] == j], [line for line in lines_of(flow) if line[3] == j]
+        place = j - left
+        assert flow.keys.lines[place] == len(mine) and flow.keys.lines_shown[place] == len(shown)
+        assert flow.keys.shown[place] == pytest.approx(math.fsum(line[0] for line in shown), abs=1e-12)
+        assert flow.keys.within[place] == pytest.approx(math.fsum(line[0] for line in mine), abs=1e-12)
+    assert flow.odd == 0
+
+
+def test_karina_by_hand() -> None:
+    flow = answered(trace(Experiment.from_tokens(*KARINA)), FlowAsk((0,), (0, 5), (0, 5), 0.25))
+    exps = [math.exp(x) for x in (1 / math.sqrt(2), 1 / math.sqrt(2), math.sqrt(2), math.sqrt(2), 1.5 / math.sqrt(2))]
+    heaviest = exps[2] / sum(exps)  # "to" and "the" look at each other and at themselves
+    assert [line[1:] for line in lines_of(flow)] == [(0, 2, 2), (0, 2, 3), (0, 3, 2), (0, 3, 3)]
+    assert flow.weight == pytest.approx([heaviest] * 4, rel=1e-6)
+    assert flow.queries.lines.tolist() == [5] * 5 and flow.queries.lines_shown.tolist() == [0, 0, 2, 2, 0]
+    assert flow.total == pytest.approx([1.0] * 5) and flow.beyond.tolist() == [0.0] * 5
+
+
+def test_of_lines_that_weigh_the_same_the_first_are_had() -> None:
+    e = Experiment.from_tokens(["a", "b", "c"], np.zeros((3, 2)))
+    for most in range(10):
+        flow = answered(trace(e), FlowAsk((0,), (0, 3), (0, 3), most=most))
+        assert [line[2:] for line in lines_of(flow)] == [(i, j) for i in range(3) for j in range(3)][:most]
+
+
+def test_masked_cells_empty_rows_and_zero_weights_have_no_line() -> None:
+    blank = Painted().with_cells([(2, j) for j in range(5)], False)
+    causal = replace(Experiment.from_tokens(*KARINA), rule=Causal(), painted=blank)
+    flow = answered(trace(causal), FlowAsk((0,), (0, 5), (0, 5)))
+    assert {line[2:] for line in lines_of(flow)} == {(i, j) for i in (0, 1, 3, 4) for j in range(i + 1)}
+    assert flow.total[2] == flow.queries.within[2] == flow.queries.lines[2] == 0
+    scored = np.array([[4.0, 0.0], [0.0, 4.0]])
+    sparse = replace(Experiment.from_tokens(["a", "b"], scored), scoring=Scoring(normaliser=Sparsemax()))
+    flow = answered(trace(sparse), FlowAsk((0,), (0, 2), (0, 2)))
+    assert lines_of(flow) == [(1.0, 0, 0, 0), (1.0, 0, 1, 1)]
+    assert flow.queries.lines.tolist() == [1, 1]
+
+
+def test_what_is_no_number_has_no_line_and_is_counted() -> None:
+    random = np.random.RandomState(0)
+    Q, K = random.standard_normal((3, 2)), random.standard_normal((3, 2))
+    Q[1] = np.nan
+    flow = answered(trace(Experiment.from_qkv(Q, K, np.eye(3))), FlowAsk((0,), (0, 3), (0, 3)))
+    assert flow.odd == 3
+    assert sorted({line[2] for line in lines_of(flow)}) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("heads", "window", "expected"),
+    [
+        ((0, 7), (0, 5), ((0,), (0, 5))),
+        ((9,), (-3, 99), ((0,), (0, 5))),
+        (("mean", 0), (4, 4), (("mean", 0), (4, 5))),
+        ((0,), (50, 60), ((0,), (4, 5))),
+    ],
+)
+def test_an_ask_is_brought_within_bounds(
+    heads: tuple[Head, ...], window: tuple[int, int], expected: tuple[tuple[Head, ...], tuple[int, int]]
+) -> None:
+    ask = answered(trace(Experiment.from_tokens(*KARINA)), FlowAsk(heads, window, window)).ask
+    assert (ask.heads, ask.queries, ask.keys) == (expected[0], expected[1], expected[1])
+
+
+def test_a_single_token() -> None:
+    flow = answered(trace(Experiment.from_tokens(["a"], [[1.0]])), FlowAsk((0,), (0, 1), (0, 1)))
+    assert lines_of(flow) == [(1.0, 0, 0, 0)]
+
+
+def test_a_long_text_is_looked_at_through_a_window() -> None:
+    e = structured_experiment(3000)
+    whole, streamed = trace(e), StreamedTrace(e, "cpu")
+    ask = FlowAsk((1, "mean"), (2000, 2999), (0, 900))
+    dense, long = answered(whole, ask), answered(streamed, ask)
+    for flow in (dense, long):
+        assert flow.ask.queries == (2000, 2000 + MOST_TOKENS) and flow.ask.keys == (0, MOST_TOKENS)
+        assert len(flow.weight) == MOST_LINES < flow.queries.lines.sum()
+        # head 2 looks at the first word, which is in sight
+        sink = (flow.head == 0) & (flow.key == 0)
+        assert sink.sum() == MOST_TOKENS and flow.weight[sink].min() > 0.9
+        np.testing.assert_allclose(flow.queries.within + flow.beyond, flow.total, atol=1e-6)
+        np.testing.assert_allclose(flow.total, 2, atol=1e-4)
+    np.testing.assert_allclose(dense.queries.within, long.queries.within, atol=1e-5)
