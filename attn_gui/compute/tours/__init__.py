@@ -1,0 +1,1 @@
+"""What tours measure beside the stages of an experiment."""
