@@ -1,0 +1,1 @@
+"""The walk through the computation, as a bar under the formula."""
