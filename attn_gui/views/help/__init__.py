@@ -1,0 +1,1 @@
+"""Help: pages, what every control is for, and the formulas in both."""
