@@ -1,4 +1,4 @@
-"""The commands without a window: ``attn-gui export``, ``attn-gui info`` and ``attn-gui diagnose``.
+"""The commands without a window: ``attn-gui export``, ``info``, ``diagnose`` and ``mark``.
 
 The exit code is 0, or 1 for a file that cannot be read or written or a computation that cannot be done, or 2 for
 arguments that make no sense; of ``diagnose`` 3 where nothing matches. Errors are one line on stderr.
@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar
 from attn_gui import __version__
 from attn_gui.files import examples, session, tensor_file
 from attn_gui.files.errors import FileError
+from attn_gui.files.exercise_files import ENDING, given_again
 from attn_gui.files.export import FORMS, export_folder, folder_for
 from attn_gui.files.export_parts import Pooled, Top, Window, check_part, export_part, part_name
 from attn_gui.files.export_size import experiment_bytes, part_bytes, stage_bytes
 from attn_gui.files.layout import distinct_stages_of
+from attn_gui.files.marks_csv import MarkedFile, marks_csv, remarks_on, with_doubles, write_marks
 from attn_gui.files.summary import summary
-from attn_gui.model.errors import readable_bytes
+from attn_gui.model.errors import ExperimentError, HiddenStage, readable_bytes
+from attn_gui.model.exercise import MOST_CELLS, cells_of
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
@@ -94,7 +97,7 @@ def _run(arguments: list[str]) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # files raise FileError: this is the standard output
         return _not_printed(error)
-    except (Failure, FileError, MemoryError) as error:
+    except (Failure, FileError, HiddenStage, MemoryError) as error:
         _complain(str(error) or "not enough memory")
         return 1
     except KeyboardInterrupt:
@@ -139,6 +142,10 @@ def _parser() -> argparse.ArgumentParser:
         "--base", type=_base, action="append", default=[], metavar="B", help="of rotary positions, besides 10000"
     )
     diagnose.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
+    mark = commands.add_parser("mark", help="mark the answers to exercises, a line a student and stage")
+    mark.add_argument("files", type=file_name, nargs="+", metavar="FILE.attn", help="answers, or folders of them")
+    mark.add_argument("--csv", type=file_name, metavar="MARKS.csv", help="where to write (default: standard output)")
+    mark.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     names = ", ".join(examples.file_names())
     for command in (export, info):
         source = command.add_mutually_exclusive_group(required=True)
@@ -226,6 +233,8 @@ def _export(options: argparse.Namespace) -> int:
         named = replace(named, experiment=replace(named.experiment, precision=Precision(options.precision)))
     stages = options.stage or distinct_stages_of(named.experiment)
     for stage in stages:
+        if stage in named.experiment.hidden:
+            raise HiddenStage(stage)
         if stage not in stages_of(named.experiment):
             raise Failure(f"“{named.name}” has no stage {stage}; it has {', '.join(stages_of(named.experiment))}")
     if options.part is not None:
@@ -330,7 +339,66 @@ def _info(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"export": _export, "info": _info, "diagnose": _diagnose}
+def _mark(options: argparse.Namespace) -> int:
+    device = _device(options.device)
+    paths = _answers(options.files)
+    files = []
+    for done, path in enumerate(paths, start=1):
+        files.append(_marked(path, device))
+        if not files[-1].marks:
+            _complain(f"{path}: {'; '.join(files[-1].remarks)}")
+        _show_part("marking", done / len(paths))
+    _show_part("marking", None)
+    files = with_doubles(files)
+    if options.csv is not None:
+        write_marks(options.csv, files)
+        marked = sum(bool(file.marks) for file in files)
+        _say(f"{marked} of {len(files)} files marked, written to {options.csv}")
+    else:
+        for line in marks_csv(files).decode().splitlines():
+            _say(line)
+    return 0 if all(file.marks for file in files) else 1
+
+
+def _answers(given: list[Path]) -> list[Path]:
+    """The files that ``given`` says: a folder stands for those in it, and * and ? for names where no shell does it."""
+    found: list[Path] = []
+    for path in given:
+        if path.is_dir():
+            found += sorted(path.glob(f"*{ENDING}"))
+        elif not path.exists() and any(mark in path.name for mark in "*?["):
+            found += sorted(path.parent.glob(path.name))
+        else:
+            found.append(path)
+    if not found:
+        raise Failure(f"there is no {ENDING} file in {', '.join(map(str, given))}")
+    return list(dict.fromkeys(found))
+
+
+def _marked(path: Path, device: str) -> MarkedFile:
+    """The marks of a file, or why it has none."""
+    from attn_gui.compute.marking import mark
+
+    try:
+        handed_in = session.load(path)
+        named = next((n for n in (handed_in.named, *handed_in.experiments) if n.exercise is not None), None)
+        if named is None or named.exercise is None:
+            return MarkedFile(path, remarks=("not an exercise",))
+        exercise, given = named.exercise, given_again(named)
+        too_large = [stage for stage in exercise.asked if cells_of(named.experiment, stage) > MOST_CELLS]
+        if too_large:
+            return MarkedFile(path, exercise.student, remarks=(f"{too_large[0]} is too large for an exercise",))
+        with _computing(device):
+            marks, _ = mark(exercise, named.experiment if given is None else given, device)
+        return MarkedFile(path, exercise.student, marks, tuple(remarks_on(handed_in, named, given)))
+    except FileError as error:
+        at = f"{error.where}: " if error.where else ""
+        return MarkedFile(path, remarks=(f"{at}expected {error.expected}, received {error.received}",))
+    except (Failure, ExperimentError, MemoryError) as error:
+        return MarkedFile(path, remarks=(str(error) or "not enough memory",))
+
+
+COMMANDS = {"export": _export, "info": _info, "diagnose": _diagnose, "mark": _mark}
 
 
 def _shown(what: str, steps: Generator[float, None, Result]) -> Result:
@@ -342,11 +410,16 @@ def _shown(what: str, steps: Generator[float, None, Result]) -> Result:
             except StopIteration as finished:
                 result: Result = finished.value
                 break
-            if _is_looked_at(sys.stderr):
-                print(f"\r{what} {done:4.0%} ", end="", file=sys.stderr, flush=True)
-    if _is_looked_at(sys.stderr):
-        print("\r" + " " * (len(what) + 6) + "\r", end="", file=sys.stderr)
+            _show_part(what, done)
+    _show_part(what, None)
     return result
+
+
+def _show_part(what: str, done: float | None) -> None:
+    """How far a long work is, where a person is looking; None clears the line."""
+    if _is_looked_at(sys.stderr):
+        line = "\r" + " " * (len(what) + 6) + "\r" if done is None else f"\r{what} {done:4.0%} "
+        print(line, end="", file=sys.stderr, flush=True)
 
 
 def _is_looked_at(stream: TextIO | None) -> bool:

@@ -23,11 +23,13 @@ from tests.bench import (
     edit_to_painted,
     first_paint,
     first_picture,
+    flow,
     growth,
     memory,
     stages,
     stream,
     tour,
+    why,
     windows,
 )
 from tests.bench.__main__ import cases, main
@@ -117,6 +119,7 @@ def test_every_limit_of_the_programme_is_there() -> None:
     assert limits["window of 1,024 x 1,024, n 32,768"] == 1.5
     assert limits["tour, n 32,768"] == limits["tour during a pass, n 32,768"] == 1.5
     assert limits["first picture, n 131,072"] == 1.5
+    assert limits["flow, n 200"] == limits["why panel, n 1,024"] == 1.5
 
 
 @linux
@@ -371,3 +374,31 @@ def test_a_tour_at_rest_and_during_a_pass(qtbot: QtBot) -> None:
         assert toured.stall > 0
         for amount in (tour.median_frame, tour.slow_frame, tour.longest_stall):
             assert amount(lambda toured=toured: toured).value > 0
+
+
+def test_the_flow_and_its_peer_draw_the_same_lines(qtbot: QtBot) -> None:
+    with edit_to_painted.opened(experiment(SMALL)) as watched:
+        ours = flow.Ours(watched)
+        before = ours.drawer.canvas.flow
+        ours()
+        drawn, places = ours.drawer.canvas.flow, ours.drawer.canvas.places
+        assert drawn is not None and drawn is not before
+        peer = flow.BareLines(places, ours.weights)
+        qtbot.addWidget(peer)
+        assert peer.count == len(drawn.weight) == SMALL.n**2
+    pairs = flow.measure(SMALL, count=2)
+    assert min(*pairs.ours, *pairs.peer) > 0
+
+
+def test_the_why_panel_and_its_peer_show_the_same_texts(qtbot: QtBot) -> None:
+    with edit_to_painted.opened(experiment(SMALL)) as watched:
+        ours = why.Ours(watched)
+        peer = why.Peer(ours)
+        qtbot.addWidget(peer.view)
+        ours()
+        peer()
+        # of a formula, which is drawn, HTML has nothing
+        texts = [view.toPlainText().replace("\ufffc", "") for view in (ours.steps, peer.view)]
+        assert texts[0] == texts[1] and "Row maximum" in texts[0]
+    pairs = why.measure(SMALL, count=2)
+    assert min(*pairs.ours, *pairs.peer) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from attn_gui.compute import budget
 from attn_gui.compute.dense import DenseStages
 from attn_gui.compute.matrix import DenseMatrix
 from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.sealed import SealedTrace
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.experiment import Experiment
@@ -44,8 +46,12 @@ def trace_steps(
 ) -> Generator[float, None, Trace]:
     """As :func:`trace`, in short steps: yields the part done, 0 to 1, and returns the trace.
 
-    What is computed block by block is only begun: :meth:`Trace.passes` does the rest.
+    What is computed block by block is only begun: :meth:`Trace.passes` does the rest. What the experiment hides the
+    trace refuses.
     """
+    if experiment.hidden:
+        whole = yield from trace_steps(replace(experiment, hidden=frozenset()), device, memory)
+        return SealedTrace(whole, experiment)
     if not budget.holds(experiment, torch.device(device), memory):
         yield 0.0
         return StreamedTrace(experiment, device)

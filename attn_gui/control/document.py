@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QSignalBlocker, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QUndoGroup, QUndoStack
 
 from attn_gui.control.commands import ChangeSession, Step
 from attn_gui.control.feed import Feed
@@ -33,12 +33,27 @@ class Unsaved:
         return self.path.name if self.path is not None else self.session.named.name
 
 
+@dataclass(frozen=True, eq=False)
+class _Home:
+    """What is open while a visit is paid elsewhere: it stays as it is, with the work of it that no file holds."""
+
+    session: Session
+    path: Path | None
+    undo_stack: QUndoStack
+    undo_bytes: int
+    first: Session | None
+    departures: list[ChangeSession]
+    dropped: list[tuple[Session, Path | None]]
+    unsaved: tuple[Unsaved, ...]
+
+
 class Document(QObject):
     """The session that is open, its undo history and its file.
 
     ``changed(before, after)`` carries two Sessions, after every change, undo and redo; ``revisited(before, after)``
     follows it after an undo or a redo. ``unsaved_changed`` says that :attr:`modified`, or what was left unsaved by
-    departures, is no longer the same. Nothing is computed until :meth:`start`.
+    departures, is no longer the same. ``visit_ended`` says that a :meth:`visit` is over, by :meth:`come_back` or by
+    something else having been opened. Nothing is computed until :meth:`start`.
     """
 
     changed = Signal(object, object)
@@ -46,13 +61,16 @@ class Document(QObject):
     unsaved_changed = Signal()
     path_changed = Signal()
     device_changed = Signal(str)
+    visit_ended = Signal()
 
     def __init__(self, session: Session, feed: Feed, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.feed = feed
         self.path: Path | None = None
-        self.undo_stack = QUndoStack(self)
+        self.undo_group = QUndoGroup(self)
+        self.undo_stack = self._new_stack()
+        self._home: _Home | None = None
         self.device = "cpu"
         self._started = False
         self._undo_bytes = 0
@@ -73,12 +91,17 @@ class Document(QObject):
 
     @property
     def modified(self) -> bool:
-        """Whether what is shown is another state than its file's or, without a file, than it was come upon in."""
-        return self._is_unsaved(self.session, self.path)
+        """Whether what is shown is another state than its file's or, without a file, than it was come upon in.
+
+        Never during a visit, of which nothing is to be saved.
+        """
+        return self._home is None and self._is_unsaved(self.session, self.path)
 
     @property
     def unsaved(self) -> tuple[Unsaved, ...]:
         """All work that no file holds: what departures left, the oldest first, and what is shown, if it is modified."""
+        if self._home is not None:
+            return tuple(work for work in self._home.unsaved if not self._is_saved(work))
         found: list[Unsaved] = []
         taken: set[Path] = set()
         for session, path in reversed([*self._left(), (self.session, self.path)]):
@@ -125,6 +148,36 @@ class Document(QObject):
         """
         self._push(ChangeSession(self, label, self.session.with_current(named), departure=True))
 
+    @property
+    def visiting(self) -> bool:
+        return self._home is not None
+
+    def visit(self, named: NamedExperiment) -> None:
+        """Show ``named`` with a history of its own, until :meth:`come_back` brings back what is open as it is now."""
+        assert self._home is None, "a visit is over before another begins"
+        self._home = _Home(
+            self.session,
+            self.path,
+            self.undo_stack,
+            self._undo_bytes,
+            self._first,
+            self._departures,
+            self._dropped,
+            self.unsaved,
+        )
+        session = Session((named,), view=self.session.view)
+        self.undo_stack = self._new_stack()
+        self._undo_bytes, self._first, self._departures, self._dropped = 0, session, [], []
+        self._move_to(None)
+        self._show(session)
+
+    def come_back(self) -> None:
+        """End a visit: what was open before is shown again as it was, and can be undone and redone as before."""
+        home = self._leave_visit()
+        self._move_to(home.path)
+        self._show(home.session, keep_view=False)
+        self.visit_ended.emit()
+
     def apply_session(self, label: str, session: Session, merge: str | None = None) -> None:
         """Make ``session`` the current one, as one undo step."""
         self._push(ChangeSession(self, label, session, merge))
@@ -140,7 +193,10 @@ class Document(QObject):
             self._forget_oldest()
 
     def open(self, session: Session, path: Path | None, *, clean: bool = True) -> None:
-        """Show another session, with a history of its own. Unless it is ``clean`` no file holds it."""
+        """Show another session, with a history of its own. Unless it is ``clean`` no file holds it. A visit ends."""
+        visited = self._home is not None
+        if visited:
+            self._leave_visit()
         self._departures, self._dropped = [], []
         self.undo_stack.clear()
         self._undo_bytes = 0
@@ -149,6 +205,8 @@ class Document(QObject):
         self.path = path
         self._show(replace(session), keep_view=False)
         self.path_changed.emit()
+        if visited:
+            self.visit_ended.emit()
 
     def saved(self, path: Path, session: Session) -> None:
         """``session``, the present one or one before it, is now in ``path``, which is the document's from now on."""
@@ -174,6 +232,26 @@ class Document(QObject):
 
     def recompute(self) -> None:
         self._compute()
+
+    def _new_stack(self) -> QUndoStack:
+        stack = QUndoStack(self.undo_group)
+        stack.setActive()
+        return stack
+
+    def _leave_visit(self) -> _Home:
+        """Have the history again that there was before the visit."""
+        home, self._home = self._home, None
+        assert home is not None, "there is no visit to end"
+        visited, self.undo_stack = self.undo_stack, home.undo_stack
+        self.undo_stack.setActive()
+        self._undo_bytes, self._first = home.undo_bytes, home.first
+        self._departures, self._dropped = home.departures, home.dropped
+        visited.deleteLater()
+        return home
+
+    def _is_saved(self, work: Unsaved) -> bool:
+        """Whether a file has come to hold ``work``, which none held."""
+        return self.is_held(work.session) if work.path is None else not self._is_unsaved(work.session, work.path)
 
     def _move_to(self, path: Path | None) -> None:
         """Be another document, whose file is ``path``: said also where neither has one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from attn_gui.model.derivation import Cell
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Head
 
@@ -16,6 +17,7 @@ class Selection(QObject):
     hover_changed = Signal(object)
     picked_changed = Signal()
     painting_changed = Signal(bool)
+    why_asked = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +28,12 @@ class Selection(QObject):
         self.queries: frozenset[int] = frozenset()
         self.keys: frozenset[int] = frozenset()
         self.painting = False
+        self.why: Cell | None = None
+
+    def ask_why(self, cell: Cell) -> None:
+        """Have the whole derivation of ``cell`` shown."""
+        self.why = cell
+        self.why_asked.emit(cell)
 
     def set_head(self, head: Head) -> None:
         if head != self.head:

@@ -83,6 +83,15 @@ class Settings(QObject):
         self._set("reduced_motion", "true" if value else "false")
 
     @property
+    def first_tour(self) -> bool:
+        """Whether the first tour is to be offered: until it has been begun, or declined."""
+        return str(self._file.value("first_tour", "true")) == "true"
+
+    @first_tour.setter
+    def first_tour(self, value: bool) -> None:
+        self._set("first_tour", "true" if value else "false")
+
+    @property
     def device(self) -> str:
         return str(self._file.value("device", "cpu"))
 

@@ -13,7 +13,8 @@
                  "sinks": null}}
 
 ``source`` may be ``{"kind": "qkv", "Q": [[[..]]], "K": .., "V": ..}`` instead. A dimension without a name is null; what
-is not finite is "nan", "inf", "-inf". Version 1 knew four masks, scale and softcap only; it is read as well.
+is not finite is "nan", "inf", "-inf". An exercise is a part of its own, ``exercise``
+(:mod:`~attn_gui.files.exercise_json`). Version 1 knew four masks, scale and softcap only; it is read as well.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from attn_gui.files import recipes
+from attn_gui.files import exercise_json, recipes
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.part_json import read_part
 from attn_gui.files.places import Place, parsed
@@ -68,7 +69,7 @@ def _itself(array: NDArray[Any]) -> Any:
 def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
     """The experiment as values for :func:`~attn_gui.files.json_text.dumps`; ``put`` says what stands for an array."""
     e = named.experiment
-    return {
+    plain: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "name": named.name,
@@ -87,6 +88,9 @@ def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
         "mask": {"rule": e.rule.to_plain(put), "painted": [list(r) for r in e.painted.rectangles]},
         "scoring": _plain_scoring(e.scoring, put),
     }
+    if named.exercise is not None:
+        plain["exercise"] = exercise_json.to_plain(named.exercise)
+    return plain
 
 
 def _plain_scoring(scoring: Scoring, put: Put) -> dict[str, Any]:
@@ -149,7 +153,7 @@ def from_place(place: Place) -> NamedExperiment:
     """The experiment that stands at ``place``; raises FileError naming the place of what is wrong."""
     check_version(place, FORMAT, VERSION)
     required = ("format", "version", "name", "variant", "tokens", "source")
-    optional = ("note", "focus", "heads", "kv_heads", "precision", "mask", "scoring", "appended", *TABLES)
+    optional = ("note", "focus", "heads", "kv_heads", "precision", "mask", "scoring", "appended", "exercise", *TABLES)
     at = place.keys(required, optional)
     fields: dict[str, Any] = {"variant": Variant(at["variant"].one_of(*Variant))}
     fields["heads"] = at["heads"].whole() if "heads" in at else 1
@@ -170,8 +174,9 @@ def from_place(place: Place) -> NamedExperiment:
     fields["source"] = _source(at["source"], tokens, fields)
     note = at["note"].text() if "note" in at else ""
     focus = _focus(at["focus"]) if "focus" in at and at["focus"].value is not None else None
+    exercise = exercise_json.from_place(at["exercise"]) if "exercise" in at else None
     try:
-        return NamedExperiment(at["name"].text(), Experiment(tokens, **fields), note, focus)
+        return NamedExperiment(at["name"].text(), Experiment(tokens, **fields), note, focus, exercise)
     except ExperimentError as error:
         raise place.refused(error) from error
 

@@ -119,6 +119,7 @@ def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) 
     sums of the rows of N.
     """
     heads = range(trace.experiment.heads)
+    summed = () if "N" in trace.experiment.hidden else heads
     return {
         "format": "attn-export",
         "version": 2,
@@ -127,7 +128,7 @@ def metadata(trace: Trace, jobs: Sequence[tuple[str, Head | None]], form: Form) 
         "form": form,
         "files": [_described(trace, stage, head, form) for stage, head in jobs],
         "fully_masked_rows": {_head_name(head): _fully_masked_rows(trace, head) for head in heads},
-        "row_sums": {_head_name(head): np.asarray(trace.row_sums(head), dtype=np.float64) for head in heads},
+        "row_sums": {_head_name(head): np.asarray(trace.row_sums(head), dtype=np.float64) for head in summed},
     }
 
 

@@ -26,6 +26,9 @@ def summary(session: Session) -> Iterator[str]:
         mark = " (current)" if count > 1 and index == session.current else ""
         yield f"{printable(named.name)}{mark}"
         yield from (f"  {line}" for line in _described(named.experiment))
+        if named.exercise is not None:
+            whose = f" by {printable(named.exercise.student)}" if named.exercise.student else ""
+            yield f"  exercise   {', '.join(named.exercise.asked)}, to be filled in{whose}"
         if named.note:
             yield f"  note       {printable(named.note)}"
 

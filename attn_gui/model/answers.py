@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from attn_gui.model.asks import BlockAsk, StageAsk, SumAsk
+from attn_gui.model.check.ask import CheckAnswer
+from attn_gui.model.derivation import Derivation
+from attn_gui.model.flow import Flow
 from attn_gui.model.masks import Term
 from attn_gui.model.picture import Picture
 from attn_gui.model.statistics import HeadStatistics
 from attn_gui.model.trace import Head
+from attn_gui.model.vector import Vector
 
 Array = np.ndarray[Any, Any]
 
@@ -121,4 +125,19 @@ class NotYet:
     """The answer takes a pass over all rows, which is on its way."""
 
 
-Answer = Picture | StageValues | Block | Reading | Row | RowSums | Sum | HeadStatistics | NotYet | None
+Answer = (
+    Picture
+    | StageValues
+    | Block
+    | Reading
+    | Row
+    | RowSums
+    | Sum
+    | HeadStatistics
+    | Derivation
+    | Flow
+    | Vector
+    | CheckAnswer
+    | NotYet
+    | None
+)

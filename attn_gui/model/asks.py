@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attn_gui.model.check.ask import CheckAsk
+from attn_gui.model.derivation import DerivationAsk
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.flow import FlowAsk
 from attn_gui.model.picture import ColourMapping, PictureRequest
 from attn_gui.model.stage_shape import stage_shape
 from attn_gui.model.trace import Head, Pooling
+from attn_gui.model.vector import VectorAsk
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,20 @@ class StatisticsAsk:
     """The statistics of every head."""
 
 
-Ask = PictureAsk | StageAsk | BlockAsk | CellAsk | RowAsk | RowSumsAsk | SumAsk | StatisticsAsk
+Ask = (
+    PictureAsk
+    | StageAsk
+    | BlockAsk
+    | CellAsk
+    | RowAsk
+    | RowSumsAsk
+    | SumAsk
+    | StatisticsAsk
+    | DerivationAsk
+    | FlowAsk
+    | VectorAsk
+    | CheckAsk
+)
 
 
 def _within(start: int, stop: int, length: int) -> tuple[int, int]:

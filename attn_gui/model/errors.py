@@ -15,6 +15,13 @@ class ExperimentError(ValueError):
         self.received = received
 
 
+class HiddenStage(ExperimentError):
+    """A stage that an exercise hides until its answers are checked."""
+
+    def __init__(self, stage: str) -> None:
+        super().__init__(stage, "a stage that is shown", "one that the exercise hides until it is checked")
+
+
 class TooLarge(MemoryError):
     """A computation that would need more memory than there is; the message says how much of each, in bytes."""
 

@@ -41,6 +41,7 @@ class Experiment:
     heads, kv_heads: query heads and key/value heads; query head h uses kv head h // (heads // kv_heads).
     source: FromTokens(weights) or GivenQKV(Q, K, V).
     rule, painted: the mask: a rule, and cells set by hand on top of it.
+    hidden: stages that an exercise keeps to itself; whoever computes the experiment is refused them.
     Raises ExperimentError (field, expected, received) where the parts do not fit together.
     """
 
@@ -57,6 +58,7 @@ class Experiment:
     painted: Painted = Painted()
     scoring: Scoring = Scoring()
     precision: Precision = Precision.FLOAT32
+    hidden: frozenset[str] = frozenset()
     revision: int = field(init=False, default_factory=lambda: next(_revisions))
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_gui.model.biases import Bias
-from attn_gui.model.errors import ExperimentError
+from attn_gui.model.errors import ExperimentError, HiddenStage
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.mask_import import mask_of
 from attn_gui.model.masks import Causal, Imported, MaskRule, SlidingWindow
@@ -110,6 +110,8 @@ def question_of(
     do. Raises ExperimentError for other shapes, and where nothing is given.
     """
     e = experiment
+    if e.hidden:
+        raise HiddenStage("A" if "A" in e.hidden else "output")
     square, flat = (e.heads, e.n_q, e.n_k), (e.n_q, e.n_k)
     scores = None if scores is None else _fitting("scores", Numbers.of(scores), [square])
     mean = joined = False

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.exercise import Exercise
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.tokens import LONGEST_NAME
 
@@ -18,14 +19,19 @@ class NamedExperiment:
     """An experiment with the name and the note that a person reads.
 
     focus: (head, query, key) that the note speaks of, which is selected when the experiment is opened.
+    exercise: what is asked of the experiment, which hides what that says, and nothing without one.
     """
 
     name: str
     experiment: Experiment
     note: str = ""
     focus: tuple[int, int, int] | None = None
+    exercise: Exercise | None = None
 
     def __post_init__(self) -> None:
+        hidden: frozenset[str] = frozenset() if self.exercise is None else self.exercise.hidden
+        if hidden != self.experiment.hidden:
+            object.__setattr__(self, "experiment", replace(self.experiment, hidden=hidden))
         if len(self.name) > LONGEST_NAME:
             raise ExperimentError("name", f"at most {LONGEST_NAME:,} characters", f"{len(self.name):,}")
         e = self.experiment
@@ -66,7 +72,7 @@ class Session:
         """With the current experiment's value replaced and its name and note kept."""
         named = self.named
         focus = named.focus if _lies_within(named.focus, experiment) else None
-        return self.with_current(NamedExperiment(named.name, experiment, named.note, focus))
+        return self.with_current(replace(named, experiment=experiment, focus=focus))
 
     def same_work(self, other: Session) -> bool:
         """Whether the two differ at most in what is looked at."""

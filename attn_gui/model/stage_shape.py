@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_gui.model.errors import HiddenStage
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.sources import GivenQKV
 from attn_gui.model.stages import STAGES
@@ -13,7 +14,12 @@ OF_KEYS = ("context", "context_in", "values", "K_projected", "K", "V")
 
 
 def stages_of(experiment: Experiment) -> tuple[str, ...]:
-    """The stages that ``experiment`` has, in the order of the computation."""
+    """The stages that ``experiment`` has, in the order of the computation, without those that it hides."""
+    return tuple(name for name in computed_stages_of(experiment) if name not in experiment.hidden)
+
+
+def computed_stages_of(experiment: Experiment) -> tuple[str, ...]:
+    """The stages that ``experiment`` has, also those that an exercise hides."""
     e, absent = experiment, set()
     if isinstance(e.source, GivenQKV):
         absent |= {"X", "context"}
@@ -80,7 +86,12 @@ def stage_axes(experiment: Experiment, stage: str) -> tuple[str, str]:
 
 
 def check_stage(experiment: Experiment, name: str) -> None:
-    """Raise KeyError, which says which stages there are, unless ``experiment`` has the one called ``name``."""
+    """Raise KeyError, which says which stages there are, unless ``experiment`` has the one called ``name``.
+
+    Raises HiddenStage for one that it has and hides.
+    """
+    if name in experiment.hidden:
+        raise HiddenStage(name)
     if name not in (names := stages_of(experiment)):
         raise KeyError(f"{name!r} is no stage of this experiment, which has {', '.join(names)}")
 

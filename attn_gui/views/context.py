@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from attn_gui.control.document import Document
 from attn_gui.control.feed import Feed
+from attn_gui.control.highlight import Highlight
 from attn_gui.control.notices import Notices
 from attn_gui.control.selection import Selection
 from attn_gui.control.settings import Settings
@@ -26,3 +27,4 @@ class Context:
     notices: Notices
     look: Look
     bands: Bands
+    highlight: Highlight = field(default_factory=Highlight)

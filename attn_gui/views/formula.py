@@ -59,6 +59,16 @@ class Formula(QSplitter):
         """Bring a place into the middle of the heatmaps, if it is out of sight."""
         self.scores.heatmap.plot.centre_on(query + 0.5, key + 0.5)
 
+    def stand_in(self, panel: QWidget) -> None:
+        """Have ``panel`` after the others; it takes the room of those that are out of sight."""
+        self.addWidget(panel)
+        self.setCollapsible(self.indexOf(panel), False)
+
+    def rebalance(self) -> None:
+        """Share the width anew, as panels have come or gone."""
+        self._moved = False
+        self._balance()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if not self._moved:
@@ -85,7 +95,10 @@ class Formula(QSplitter):
         left = min(max(256, 136 + 56 * e.d_model), int(whole * (0.22 if crowded else 0.30)))
         right = min(max(168, 40 + 64 * d_out), max(int(whole * (0.13 if crowded else 0.20)), 40 + 64 * min(d_out, 3)))
         middle = (whole - left - right - SUMS) // 2
-        self.setSizes([left, middle, middle + SUMS, right])
+        sizes = [left, middle, middle + SUMS, right]
+        panels = (self.tokens, self.scores, self.weights, self.output)
+        away = sum(size for panel, size in zip(panels, sizes, strict=True) if panel.isHidden())
+        self.setSizes([*sizes, *[away] * (self.count() - len(sizes))])
         self._context.bands.set_cell_width((middle - BESIDE_CELLS) // e.n_k)
         self._limit_height()
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QModelIndex, QRect
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.model.edits import Side
+from attn_gui.model.lit import Lit
 from attn_gui.views.bands import HEADER
+from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import THICKNESS, thin_bars
+from attn_gui.views.grid import Index
+from attn_gui.views.number_delegate import faint
 from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 
@@ -17,6 +23,8 @@ from attn_gui.views.spreadsheet import SpreadsheetView
 LEAST_COLUMNS = 3
 # pixels of a panel beside its table, in the theme with the widest lines
 BESIDE = 28
+# of the colour behind cells that are pointed out
+LIT_ALPHA = 40
 
 
 class LitTable(SpreadsheetView):
@@ -36,8 +44,28 @@ class LitTable(SpreadsheetView):
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         columns.setFixedHeight(HEADER)
         context.selection.cell_changed.connect(self.follow_selection)
+        context.highlight.changed.connect(self._point_out)
         context.look.changed.connect(self._dress)
         self._dress()
+
+    def range_of(self, part: Lit) -> CellRange | None:
+        """The cells of this table that ``part`` is; None where it is of something else."""
+        return None
+
+    def cells_of(self, part: Lit, first: int, columns: range) -> CellRange:
+        """The cells of ``part`` where row ``first`` of its stage is this table's first and ``columns`` are its."""
+        top, bottom = (0, self.grid.rowCount() - 1) if part.row is None else (part.row - first, part.row - first)
+        left, right = columns.start, columns.stop - 1
+        if part.column is not None:
+            left = right = columns.start + part.column
+        return CellRange(top, left, bottom, right)
+
+    def backdrop(self, index: Index) -> QColor | None:
+        if self.context.highlight.parts:  # asked of every cell that is drawn, and most of the time there are none
+            row, column = index.row(), index.column()
+            if any(row in cells.rows and column in cells.columns for cells, _ in self._pointed_out()):
+                return faint(self.context.look.theme.colour("accent"), LIT_ALPHA)
+        return super().backdrop(index)
 
     @property
     def lit(self) -> int:
@@ -88,6 +116,31 @@ class LitTable(SpreadsheetView):
             band = QRect(0, top, self.viewport().width(), height)
             QPainter(self.viewport()).fillRect(band, self.context.look.theme.colour("band"))
         super().paintEvent(event)
+        for cells, result in self._pointed_out():
+            first, last = self.grid.index(cells.top, cells.left), self.grid.index(cells.bottom, cells.right)
+            place = self.visualRect(first).united(self.visualRect(last)).adjusted(0, 0, -1, -1)
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(self.context.look.theme.colour("accent"), 2 if result else 1))
+            painter.drawRect(place.adjusted(1, 1, 0, 0) if result else place)
+            painter.end()
+
+    def _pointed_out(self) -> Iterator[tuple[CellRange, bool]]:
+        """The cells of what is pointed out here, and whether it is the number in question."""
+        rows, columns = self.grid.rowCount(), self.grid.columnCount()
+        for part in self.context.highlight.parts:
+            cells = self.range_of(part)
+            if cells is not None and 0 <= cells.top <= cells.bottom < rows and cells.left <= cells.right < columns:
+                yield cells, part.result
+
+    def _point_out(self) -> None:
+        """Mark what is pointed out, and bring the number in question into sight."""
+        self.viewport().update()
+        bar = self.horizontalScrollBar()
+        for cells, result in self._pointed_out():
+            if result:
+                left = self.columnViewportPosition(cells.left)
+                beyond = left + self.columnWidth(cells.left) - self.viewport().width()
+                bar.setValue(bar.value() + (min(left, 0) or max(beyond, 0)))
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:  # type: ignore[override]
         super().currentChanged(current, previous)

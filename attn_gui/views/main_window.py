@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,18 +18,22 @@ from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Priority, at_once
 from attn_gui.files import checkpoint, examples
 from attn_gui.files.errors import FileError
+from attn_gui.model.derivation import Parameter
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.structured import structured_experiment
+from attn_gui.model.tables import tables_of
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.closing import Closing
 from attn_gui.views.code_actions import CodeActions
+from attn_gui.views.compare.pin_actions import PinActions
 from attn_gui.views.context import Context
 from attn_gui.views.dock import Dock
 from attn_gui.views.file_actions import FileActions
 from attn_gui.views.find_bar import FindBar
 from attn_gui.views.formula import Formula
+from attn_gui.views.hint_line import HintLine
 from attn_gui.views.menus import Menus
 from attn_gui.views.more_menu import MorePanel
 from attn_gui.views.painting import guarded
@@ -36,10 +41,13 @@ from attn_gui.views.recovery_bar import RecoveryBar
 from attn_gui.views.sentence_bar import SentenceBar
 from attn_gui.views.status import Status
 from attn_gui.views.top_bar import TopBar
+from attn_gui.views.tour_actions import TourActions
 from attn_gui.views.why_line import WhyLine
 
 if TYPE_CHECKING:
     from attn_gui.views.drawers.drawer import Drawer
+    from attn_gui.views.exercise.mode import ExerciseMode
+    from attn_gui.views.walk.walk_bar import WalkBar
 
 FIRST_SIZE = (1280, 720)
 LEAST_SIZE = (960, 640)
@@ -68,6 +76,8 @@ class MainWindow(QMainWindow):
         self.context = context
         self.services = services
         self._painted = False
+        self.walk: WalkBar | None = None
+        self.exercise: ExerciseMode | None = None
         # connected first: what is half typed for what was shown is gone when the views come to show something else
         context.document.changed.connect(lambda before, after: half_typed.drop())
         self.setAcceptDrops(True)
@@ -78,15 +88,21 @@ class MainWindow(QMainWindow):
         self.more = MorePanel(context)
         self.top_bar.row.addWidget(self.more.button)
         self.sentence = SentenceBar(context)
+        self.hint = HintLine(context)
         self.formula = Formula(context)
         self.find_bar = FindBar(context, self.formula.go_to)
         self.why = WhyLine(context)
         self.recovery_bar = RecoveryBar(context, services.recovery)
+        self.pins = PinActions(context, self)
         self.docks = [
             Dock("Projections", "weights", lambda: _weights_drawer(context), self),
             Dock("Stages", "stages", lambda: _stages_drawer(context), self),
             Dock("Heads", "heads", lambda: _heads_drawer(context), self),
             Dock("Scoring", "scoring", lambda: _scoring_drawer(context), self),
+            Dock("Why", "why", lambda: _why_drawer(context, self.show_parameter), self),
+            Dock("Compare", "compare", lambda: _compare_drawer(context, self.pins), self),
+            Dock("Flow", "flow", lambda: _flow_drawer(context), self),
+            Dock("Check my work", "check", lambda: _check_drawer(context), self),
         ]
         for dock in self.docks:
             self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
@@ -94,12 +110,13 @@ class MainWindow(QMainWindow):
         for first, second in zip(self.docks, self.docks[1:], strict=False):
             self.tabifyDockWidget(first, second)
         centre = QWidget()
-        column = QVBoxLayout(centre)
+        column = self._column = QVBoxLayout(centre)
         column.setContentsMargins(12, 8, 12, 4)
         column.setSpacing(8)
         column.addWidget(self.recovery_bar)
         column.addWidget(self.top_bar)
         column.addWidget(self.sentence)
+        column.addWidget(self.hint)
         column.addWidget(self.find_bar)
         column.addWidget(self.formula, 100)
         column.addWidget(self.why)
@@ -111,9 +128,12 @@ class MainWindow(QMainWindow):
         self.files = FileActions(self)
         self.code = CodeActions(context, self)
         self.closing = Closing(self)
+        self.tours = TourActions(self)
         self.menus = Menus(self)
+        self.hint.tour_wanted.connect(lambda: self.tours.start(0))
         self.first_painted.connect(lambda: context.worker.submit("canvas", at_once(_load_canvas), Priority.ASK))
         self.top_bar.example_chosen.connect(self.open_example)
+        context.selection.why_asked.connect(lambda cell: self._show_drawer("why"))
         context.document.changed.connect(lambda before, after: self._refresh(after))
         context.document.unsaved_changed.connect(self._mark_modified)
         context.document.path_changed.connect(lambda: self._refresh(context.document.session))
@@ -150,6 +170,45 @@ class MainWindow(QMainWindow):
         self.context.worker.submit(
             "long example", at_once(lambda: structured_experiment(count)), Priority.ASK, show, self._on_no_example
         )
+
+    def walk_through(self) -> None:
+        """Start the walk through the computation, or leave it."""
+        if self.walk is None:
+            from attn_gui.control.walking import Walking
+            from attn_gui.views.walk.walk_bar import WalkBar
+
+            context = self.context
+            walking = Walking(context.document, context.selection, context.highlight, self)
+            self.walk = WalkBar(context, walking, self.why)
+            self._column.insertWidget(self._column.indexOf(self.why), self.walk)
+            self.menus.panels.add(self.walk)
+        self.walk.toggle()
+
+    def show_parameter(self, parameter: Parameter) -> None:
+        """Show where a parameter of the computation is set."""
+        context = self.context
+        if parameter.table in ("scale", "softcap"):
+            self.more.open()
+        elif any(table.name == parameter.table for table in tables_of(context.document.experiment)):
+            from attn_gui.views.drawers.weights_drawer import WeightsDrawer
+
+            drawer = self._show_drawer("weights")
+            if isinstance(drawer, WeightsDrawer):
+                drawer.show_cell(parameter.table, parameter.row, parameter.column)
+        else:
+            self._show_drawer("scoring")
+
+    def _show_drawer(self, name: str) -> QWidget | None:
+        """Open the drawer called ``name``, or bring it to the front, and go there; its content."""
+        dock = next(dock for dock in self.docks if dock.objectName() == name)
+        if dock.isHidden():
+            dock.toggleViewAction().trigger()
+        else:
+            dock.raise_()
+        drawer = dock.widget()
+        if drawer is not None:
+            drawer.setFocus()
+        return drawer
 
     def _on_no_example(self, error: BaseException) -> None:
         self.context.notices.error(f"The example could not be made: {error}", "example")
@@ -204,6 +263,7 @@ class MainWindow(QMainWindow):
         if not self.closing.may_close():
             event.ignore()
             return
+        self.tours.leave()  # what the window looks like is kept as it was before
         self.context.settings.keep_window(self.saveGeometry(), self.saveState())
         self.context.settings.sync()
         self.services.recovery.close()
@@ -241,6 +301,10 @@ class MainWindow(QMainWindow):
         self.setWindowFilePath(str(path) if path is not None else "")
         self._mark_modified()
         self.context.selection.fit(named.experiment)
+        if named.exercise is not None and self.exercise is None:
+            from attn_gui.views.exercise.mode import ExerciseMode
+
+            self.exercise = ExerciseMode(self)
 
     def _mark_modified(self) -> None:
         modified = self.context.document.modified
@@ -286,6 +350,30 @@ def _scoring_drawer(context: Context) -> Drawer:
     from attn_gui.views.drawers.scoring_drawer import ScoringDrawer
 
     return ScoringDrawer(context)
+
+
+def _compare_drawer(context: Context, pins: PinActions) -> Drawer:
+    from attn_gui.views.compare.compare_drawer import CompareDrawer
+
+    return CompareDrawer(context, pins)
+
+
+def _check_drawer(context: Context) -> Drawer:
+    from attn_gui.views.check.check_drawer import CheckDrawer
+
+    return CheckDrawer(context)
+
+
+def _flow_drawer(context: Context) -> Drawer:
+    from attn_gui.views.flow.drawer import FlowDrawer
+
+    return FlowDrawer(context)
+
+
+def _why_drawer(context: Context, show_parameter: Callable[[Parameter], None]) -> Drawer:
+    from attn_gui.views.why.why_drawer import WhyDrawer
+
+    return WhyDrawer(context, show_parameter)
 
 
 def _local_file(urls: list[QUrl]) -> Path | None:

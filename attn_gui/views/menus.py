@@ -18,12 +18,14 @@ from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
+from attn_gui.views.help.actions import HelpActions
 from attn_gui.views.mask_choice import CUSTOM, FROM_FILE
 from attn_gui.views.panel_focus import PanelFocus
-from attn_gui.views.shortcuts import LISTED_AS, ShortcutsDialog
+from attn_gui.views.shortcuts import LISTED_AS
 
 if TYPE_CHECKING:
     from attn_gui.views.diagnose_dialog import DiagnoseDialog
+    from attn_gui.views.exercise.make_dialog import MakeDialog
     from attn_gui.views.main_window import MainWindow
 
 # words of the structured texts that can be made
@@ -39,9 +41,11 @@ class Menus:
         self._context = window.context
         formula = window.formula
         heatmaps = [formula.scores.heatmap, formula.weights.heatmap]
-        self._panels = PanelFocus([formula.tokens.stack, *heatmaps, formula.output.table, *window.docks])
-        self._keys: ShortcutsDialog | None = None
+        self.panels = PanelFocus([formula.tokens.stack, *heatmaps, formula.output.table, *window.docks])
+        self.help = HelpActions(window)
         self.diagnosis: DiagnoseDialog | None = None
+        self.exercises: MakeDialog | None = None
+        self.barred_by_exercises: list[QAction] = []  # what shows or computes what an exercise hides
         bar = window.menuBar()
         self._fill_file(bar.addMenu("&File"))
         self._fill_edit(bar.addMenu("&Edit"))
@@ -62,6 +66,9 @@ class Menus:
         pictures = menu.addMenu("Save &picture")
         for panel in (self._window.formula.scores, self._window.formula.weights):
             _add(pictures, panel.picture_actions())
+        flow = pictures.addAction("&Flow as PNG or SVG…")
+        flow.setStatusTip("Save the lines from queries to keys that are in sight in the drawer")
+        flow.triggered.connect(self._save_flow)
         menu.addSeparator()
         leave = menu.addAction("&Quit")
         leave.setShortcut(QKeySequence(QKeySequence.StandardKey.Quit))
@@ -69,9 +76,9 @@ class Menus:
         leave.triggered.connect(self._window.close)
 
     def _fill_edit(self, menu: QMenu) -> None:
-        stack = self._context.document.undo_stack
-        undo, redo = stack.createUndoAction(menu, "&Undo"), stack.createRedoAction(menu, "&Redo")
-        for action, name, go in ((undo, "Undo", stack.undo), (redo, "Redo", stack.redo)):
+        stacks = self._context.document.undo_group  # the one in force changes with a visit
+        undo, redo = stacks.createUndoAction(menu, "&Undo"), stacks.createRedoAction(menu, "&Redo")
+        for action, name, go in ((undo, "Undo", stacks.undo), (redo, "Redo", stacks.redo)):
             action.setProperty(LISTED_AS, name)  # its text names what is undone
             action.triggered.disconnect()
             action.triggered.connect(lambda checked=False, go=go: go() if half_typed.commit() else None)
@@ -118,6 +125,8 @@ class Menus:
         _add(menu, self._window.formula.heads.actions_for_menu())
         menu.addAction(self._window.formula.tokens.show_positions)
         menu.addSeparator()
+        menu.addActions([self._window.pins.pin, self._window.pins.unpin])
+        menu.addSeparator()
         for number, dock in enumerate(self._window.docks, start=1):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{number}"))
@@ -125,8 +134,8 @@ class Menus:
             menu.addAction(action)
         menu.addSeparator()
         for text, keys, go in (
-            ("&Next panel", "F6", self._panels.next),
-            ("&Previous panel", "Shift+F6", self._panels.previous),
+            ("&Next panel", "F6", self.panels.next),
+            ("&Previous panel", "Shift+F6", self.panels.previous),
         ):
             action = menu.addAction(text)
             action.setShortcut(QKeySequence(keys))
@@ -180,8 +189,19 @@ class Menus:
         convention = menu.addAction("&Find the convention…")
         convention.setStatusTip("Which way of computing attention gives another program's scores, weights or output")
         convention.triggered.connect(self._show_diagnosis)
+        self.barred_by_exercises.append(convention)
 
     def _fill_learn(self, menu: QMenu) -> None:
+        walk = menu.addAction("&Walk through")
+        walk.setShortcut(QKeySequence("F5"))
+        walk.setStatusTip("One stage of the computation after another, with the numbers of the selected cell")
+        walk.triggered.connect(self._window.walk_through)
+        menu.addMenu(self._window.tours.menu)
+        exercise = menu.addAction("Make e&xercise…")
+        exercise.setStatusTip("Save this experiment with stages to fill in, for one student or a list of them")
+        exercise.triggered.connect(self._show_exercises)
+        self.barred_by_exercises += [walk, exercise]
+        menu.addSeparator()
         for name in examples.names():
             menu.addAction(name).triggered.connect(lambda checked=False, name=name: self._window.open_example(name))
         long = menu.addMenu("A &long text")
@@ -192,12 +212,21 @@ class Menus:
         menu.addAction("&About this example").triggered.connect(self._show_note)
 
     def _fill_help(self, menu: QMenu) -> None:
-        keys = menu.addAction("&Keyboard shortcuts")
-        keys.setShortcut(QKeySequence("F1"))
-        keys.triggered.connect(self._show_shortcuts)
+        _add(menu, self.help.actions())
         about = menu.addAction("&About attn_gui")
         about.setMenuRole(QAction.MenuRole.AboutRole)
         about.triggered.connect(self._show_about)
+
+    def _save_flow(self) -> None:
+        from attn_gui.views.flow.drawer import FlowDrawer
+
+        dock = next(dock for dock in self._window.docks if dock.objectName() == "flow")
+        if not dock.isVisible():
+            dock.toggleViewAction().trigger()
+        dock.raise_()
+        drawer = dock.widget()
+        if isinstance(drawer, FlowDrawer):
+            drawer.outlet.ask_and_save()
 
     def _show_cache(self) -> None:
         self._window.more.open()
@@ -206,13 +235,6 @@ class Menus:
     def _show_note(self) -> None:
         named = self._context.document.session.named
         self._message(named.name, named.note or "This experiment has no note.")
-
-    def _show_shortcuts(self) -> None:
-        if self._keys is None:
-            self._keys = ShortcutsDialog(self._window.menuBar(), self._window)
-        self._keys.show()
-        self._keys.raise_()
-        self._keys.activateWindow()
 
     def _show_diagnosis(self) -> None:
         if self.diagnosis is None:
@@ -225,6 +247,15 @@ class Menus:
         self.diagnosis.show()
         self.diagnosis.raise_()
         self.diagnosis.activateWindow()
+
+    def _show_exercises(self) -> None:
+        if self.exercises is None:
+            from attn_gui.views.exercise.make_dialog import MakeDialog
+
+            self.exercises = MakeDialog(self._context, self._window)
+        self.exercises.show()
+        self.exercises.raise_()
+        self.exercises.activateWindow()
 
     def _show_about(self) -> None:
         self._message(

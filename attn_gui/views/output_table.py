@@ -11,6 +11,8 @@ from PySide6.QtCore import Qt, QVariantAnimation
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from attn_gui.model.derivation import Cell
+from attn_gui.model.lit import Lit
 from attn_gui.model.precision import Precision
 from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.band_follower import BandFollower
@@ -20,6 +22,7 @@ from attn_gui.views.grid import Index
 from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.number_delegate import SPACE, faint
 from attn_gui.views.painting import guarded
+from attn_gui.views.why.asking import why_action
 
 NUMBER_WIDTH = 56
 FLASH_MS = 480
@@ -35,6 +38,7 @@ class OutputTable(LitTable):
         self.array = ArrayModel(context.settings, self)
         self.setModel(self.array)
         self.setAccessibleName("Output")
+        self.why = why_action(self, lambda row, column: Cell("output", 0, row, column))
         self.setShowGrid(False)
         self._step = 0
         self._lit_from: CellRange | None = None
@@ -67,6 +71,11 @@ class OutputTable(LitTable):
     def least_width(self) -> int:
         """What the first columns take."""
         return self._number_width() * min(self.array.columnCount(), LEAST_COLUMNS)
+
+    def range_of(self, part: Lit) -> CellRange | None:
+        if part.stage != "output":
+            return None
+        return self.cells_of(part, 0, range(self.array.columnCount()))
 
     def backdrop(self, index: Index) -> QColor | None:
         if self._step and self._has_changed(index.row(), index.column()):

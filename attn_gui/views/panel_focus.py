@@ -14,7 +14,11 @@ class PanelFocus:
     """Moves the focus round ``stops``, leaving out those that are hidden or have nothing to take it."""
 
     def __init__(self, stops: Sequence[QWidget]) -> None:
-        self._stops = stops
+        self._stops = list(stops)
+
+    def add(self, stop: QWidget) -> None:
+        """Go to ``stop`` as well, after all others."""
+        self._stops.append(stop)
 
     def next(self) -> None:
         """Go to the stop after the one that has the focus; to the first where none has it."""

@@ -49,6 +49,8 @@ class Status(QWidget):
         self.cancel.setText("Cancel")
         self.rows = QToolButton()
         self.rows.setAutoRaise(True)
+        self.rows.setText("Stop")
+        self.rows.setAccessibleName("Stop computing rows")
         self.rows.setToolTip("What is not computed yet stays as it is; what comes into sight is computed all the same")
         # progress comes and goes within: the panels above keep their size
         self.setFixedHeight(HEIGHT)
@@ -113,6 +115,8 @@ class Status(QWidget):
             self._show_facts(trace, row_sum_fact(answer, trace.experiment.scoring))
         elif isinstance(answer, NotYet):
             self._on_pass(trace.part())
+        elif answer is None:
+            self._show_facts(trace, "weights hidden until the exercise is solved")
 
     def _on_pass(self, part: float) -> None:
         trace = self._context.feed.trace

@@ -12,6 +12,7 @@ from attn_gui.model import edits
 from attn_gui.model.columns import COLUMNS
 from attn_gui.model.edits import Side
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.lit import Lit
 from attn_gui.model.session import Session
 from attn_gui.views.band_follower import BandFollower
 from attn_gui.views.cell_ranges import CellRange
@@ -89,6 +90,15 @@ class TokenTable(LitTable):
     def _numbered(self) -> bool:
         """Whether a column names rows by their numbers."""
         return any(COLUMNS[name].counted for name in self.tokens.columns)
+
+    def range_of(self, part: Lit) -> CellRange | None:
+        """Embeddings of queries are rows of X; those of keys, the cache among them, of the context."""
+        of_keys = self.side != "tokens" or not self.context.document.experiment.variant.is_cross
+        here = part.stage == ("values" if self.side == "values" else "context") and of_keys
+        if not here and (part.stage != "X" or self.side != "tokens"):
+            return None
+        first = self.first_key if part.stage == "context" else 0
+        return self.cells_of(part, first, range(NAME + 1, NAME + 1 + self.tokens.width))
 
     def clear_cells(self) -> None:
         last = self.tokens.columnCount() - 1

@@ -6,11 +6,13 @@ import math
 from html import escape
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from attn_gui.model.answers import Reading
 from attn_gui.model.asks import CellAsk
+from attn_gui.model.derivation import Cell
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.precision import Precision
@@ -29,7 +31,7 @@ WIDE = (Precision.FLOAT64, Precision.FLOAT32)
 
 
 class WhyLine(QFrame):
-    """Shows the arithmetic behind selection.query, selection.key."""
+    """Shows the arithmetic behind selection.query, selection.key; ``open_steps`` has all of its steps shown."""
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +47,18 @@ class WhyLine(QFrame):
         self.line.setFixedHeight(2 * self.line.fontMetrics().lineSpacing() + 4)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(12)
         layout.addWidget(self.line)
+        self.open_steps = QAction("All &steps", self)
+        self.open_steps.setToolTip("Every step to this weight, with links to where each number came from (Enter)")
+        self.open_steps.setStatusTip("Every step to the selected weight, with its real numbers")
+        self.open_steps.triggered.connect(self._open_steps)
+        button = QToolButton()
+        button.setDefaultAction(self.open_steps)
+        button.setAccessibleName("All steps to this weight")
+        layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        # its own double click would select a word
+        self.line.installEventFilter(self)
         self._reading: Reading | None = None
         context.feed.answered.connect(self._on_answer)
         context.selection.cell_changed.connect(lambda query, key: self._ask())
@@ -54,19 +67,38 @@ class WhyLine(QFrame):
         context.look.changed.connect(self._show)
         self._ask()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._open_steps()
+        else:
+            super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.line and event.type() == QEvent.Type.MouseButtonDblClick:
+            self._open_steps()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _open_steps(self) -> None:
+        selection = self._context.selection
+        selection.ask_why(Cell("N", selection.head, selection.query, selection.key))
+
     def _ask(self) -> None:
         selection = self._context.selection
         self._context.feed.ask(SLOT, CellAsk(selection.head, selection.query, selection.key))
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        if slot == SLOT and isinstance(answer, Reading):
-            self._reading = answer
+        if slot == SLOT:
+            # there is none of what an exercise hides
+            self._reading = answer if isinstance(answer, Reading) else None
             self._show()
 
     def _show(self) -> None:
         trace, reading = self._context.feed.trace, self._reading
         if trace is None or reading is None:
             self.line.setText("")
+            self.line.setToolTip("")
+            self.line.setAccessibleName("")
             return
         e = trace.experiment
         if reading.i >= e.n_q or reading.j >= e.n_k:

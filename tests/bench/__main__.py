@@ -15,11 +15,13 @@ from tests.bench import (
     edit_to_painted,
     first_paint,
     first_picture,
+    flow,
     growth,
     memory,
     stages,
     stream,
     tour,
+    why,
     windows,
 )
 from tests.bench.report import Case, hold_threads, run
@@ -34,6 +36,8 @@ SUBJECTS = (
     windows,
     tour,
     first_picture,
+    flow,
+    why,
     memory,
     growth,
 )

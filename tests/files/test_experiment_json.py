@@ -81,6 +81,7 @@ def test_every_field_of_an_experiment_is_stored() -> None:
         "scoring",
         "precision",
         "revision",
+        "hidden",  # follows from the exercise, which is stored
     }
     assert {field.name for field in fields(Scoring)} == {
         "scale",

@@ -13,6 +13,7 @@ from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
 from attn_gui.model.answers import Block, NotYet, StageValues
 from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, StageAsk
+from attn_gui.model.derivation import Cell
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.stage_shape import stage_shape, stages_of
@@ -30,6 +31,7 @@ from attn_gui.views.drawers.stage_table import StageTable
 from attn_gui.views.drawers.stage_text import told
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.top_bar import Dropdown
+from attn_gui.views.why.asking import why_action
 
 SLOT = "stages"
 FIRST_STAGE = "Q"
@@ -49,6 +51,7 @@ class StagesDrawer(Drawer):
         self.told.setObjectName("muted")
         self.model = StageModel(context, self)
         self.table = StageTable(context, self.model)
+        self.why = why_action(self.table, self._cell_at)
         self._sight = BlockSight(self.table, self.model)
         self._sight.wanted.connect(self._ask)
         self.picture = ArrayPicture(context)
@@ -121,6 +124,14 @@ class StagesDrawer(Drawer):
             self.heatmaps[name] = StageHeatmap(self.context, name, self._bands, self._columns)
             self._bodies.addWidget(self.heatmaps[name])
         return self.heatmaps[name]
+
+    def _cell_at(self, row: int, column: int) -> Cell | None:
+        """The cell of the stage that is in a place of the table."""
+        trace = self.context.feed.trace
+        if trace is None:
+            return None
+        name = self._name(trace.experiment)
+        return Cell(name, self._head(name), row, column)
 
     def _ask(self) -> None:
         name = self._name(self.context.document.experiment)

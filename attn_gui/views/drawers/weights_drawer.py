@@ -51,6 +51,11 @@ class WeightsDrawer(Drawer):
         self.context.document.keep_view(weights_table=name)
         self.refresh()
 
+    def show_cell(self, name: str, row: int, column: int) -> None:
+        """Show the table called ``name`` with a cell of it selected, unless that would lose what is being typed."""
+        if not self.table.held:
+            self._show_block(self.context.document.experiment, name, CellRange(row, column, row, column))
+
     def refresh(self) -> None:
         e = self.context.document.experiment
         part = WeightsPart(e, self._show_choices(e), self._head(e))
@@ -77,11 +82,15 @@ class WeightsDrawer(Drawer):
         if not blocks:
             return
         name = self.model.part.name if self.model.part.name in blocks else next(iter(blocks))
-        block, part = blocks[name], WeightsPart(after.experiment, name, self._head(after.experiment))
+        self._show_block(after.experiment, name, blocks[name])
+
+    def _show_block(self, e: Experiment, name: str, block: CellRange) -> None:
+        """Show the table called ``name`` with ``block`` of it selected, whole where that is not of one head."""
+        part = WeightsPart(e, name, self._head(e))
         inside = block.top in part.rows and block.bottom in part.rows
         if not (inside and block.left in part.columns and block.right in part.columns):
             self.context.document.keep_view(weights_whole=True)
-            part = WeightsPart(after.experiment, name)
+            part = WeightsPart(e, name)
         self.show_table(name)
         top, left = part.rows.start, part.columns.start
         self.table.select_block(CellRange(block.top - top, block.left - left, block.bottom - top, block.right - left))

@@ -19,9 +19,9 @@ class Cursor:
     """Rectangles that are moved about, above everything else in the heatmap; each repaints only where it lies."""
 
     def __init__(self) -> None:
-        self._cross = [_frame(ORDER), _frame(ORDER)]  # around the hovered row and column
+        self._cross = [frame(ORDER), frame(ORDER)]  # around the hovered row and column
         self._band = [_bar(ORDER + 1), _bar(ORDER + 1)]  # the upper and the lower edge of the selected row
-        self._halo, self._outline = _frame(ORDER + 2), _frame(ORDER + 3)
+        self._halo, self._outline = frame(ORDER + 2), frame(ORDER + 3)
         self.items: list[QGraphicsItem] = [*self._cross, *self._band, self._halo, self._outline]
         self._accent, self._panel = QColor(), QColor()
         self._focused = False
@@ -31,7 +31,7 @@ class Cursor:
         cross = theme.colour("text")
         cross.setAlphaF(CROSS_OPACITY)
         for frame in self._cross:
-            frame.setPen(_sharp(cross, 1))
+            frame.setPen(sharp(cross, 1))
         for bar in self._band:
             bar.setBrush(self._accent)
         self._draw_frames()
@@ -47,11 +47,11 @@ class Cursor:
         dx = max(0.0, SMALLEST_OUTLINE - cell.width()) / 2
         dy = max(0.0, SMALLEST_OUTLINE - cell.height()) / 2
         box = cell.adjusted(-dx, -dy, dx, dy)
-        _place(self._halo, box, area)
-        _place(self._outline, box, area)
+        put(self._halo, box, area)
+        put(self._outline, box, area)
         top, bottom = round(cell.top()), round(cell.bottom())
-        _place(self._band[0], QRectF(area.left(), top, area.width(), 1), area)
-        _place(self._band[1], QRectF(area.left(), max(top + 1, bottom - 1), area.width(), 1), area)
+        put(self._band[0], QRectF(area.left(), top, area.width(), 1), area)
+        put(self._band[1], QRectF(area.left(), max(top + 1, bottom - 1), area.width(), 1), area)
 
     def show_hovered(self, grid: Grid, cell: tuple[int, int] | None) -> None:
         """Cross-hair through ``cell``, or none."""
@@ -59,8 +59,8 @@ class Cursor:
             frame.setVisible(cell is not None)
         if cell is not None:
             place, area = grid.cell(*cell), grid.covered
-            _place(self._cross[0], QRectF(area.left(), place.top(), area.width(), place.height()), area)
-            _place(self._cross[1], QRectF(place.left(), area.top(), place.width(), area.height()), area)
+            put(self._cross[0], QRectF(area.left(), place.top(), area.width(), place.height()), area)
+            put(self._cross[1], QRectF(place.left(), area.top(), place.width(), area.height()), area)
 
     def hide(self) -> None:
         for item in self.items:
@@ -68,8 +68,8 @@ class Cursor:
 
     def _draw_frames(self) -> None:
         width = 3 if self._focused else 2
-        self._halo.setPen(_sharp(self._panel, width + 2))
-        self._outline.setPen(_sharp(self._accent, width))
+        self._halo.setPen(sharp(self._panel, width + 2))
+        self._outline.setPen(sharp(self._accent, width))
 
 
 def _bar(order: int) -> QGraphicsRectItem:
@@ -80,7 +80,8 @@ def _bar(order: int) -> QGraphicsRectItem:
     return item
 
 
-def _frame(order: int) -> QGraphicsRectItem:
+def frame(order: int) -> QGraphicsRectItem:
+    """An empty rectangle, out of sight."""
     item = QGraphicsRectItem()
     item.setBrush(QBrush(Qt.BrushStyle.NoBrush))
     item.setZValue(order)
@@ -88,13 +89,14 @@ def _frame(order: int) -> QGraphicsRectItem:
     return item
 
 
-def _sharp(colour: QColor, width: int) -> QPen:
+def sharp(colour: QColor, width: int) -> QPen:
+    """A pen that draws corners as corners."""
     pen = QPen(colour, width)
     pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
     return pen
 
 
-def _place(item: QGraphicsRectItem, rect: QRectF, area: QRectF) -> None:
+def put(item: QGraphicsRectItem, rect: QRectF, area: QRectF) -> None:
     """Put ``item`` at ``rect`` if any of it is in sight."""
     inside = rect.intersects(area)
     if inside and rect != item.rect():

@@ -13,6 +13,7 @@ from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.session import Session
+from attn_gui.model.walk import OF_SCORES
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.choices import Choices
 from attn_gui.views.heatmap.columns import Columns
@@ -178,6 +179,7 @@ class Heatmap(QWidget):
         selection.hover_changed.connect(lambda cell: self._show_cursor())
         selection.picked_changed.connect(self._show_cursor)
         selection.head_changed.connect(lambda head: self._ask())
+        context.highlight.changed.connect(self._show_lit)
         feed.answered.connect(self._on_answer)
         feed.traced.connect(lambda trace: self._wait())
         feed.busy_changed.connect(lambda busy: self._wait())
@@ -259,6 +261,15 @@ class Heatmap(QWidget):
         selection = self.context.selection
         cell = selection.query, selection.key
         self.plot.show_cursor(cell, selection.hover, selection.queries, selection.keys)
+
+    def _show_lit(self) -> None:
+        """Mark what is pointed out here; one cell alone is brought into sight."""
+        stages = OF_SCORES if self.maskable else (self.pictures.stage,)
+        parts = self.context.highlight.of(*stages)
+        for part in parts:
+            if part.row is not None and part.column is not None:
+                self.plot.ensure_visible(part.row, part.column)
+        self.plot.show_lit(parts)
 
     def _on_click(self, query: int, key: int) -> None:
         self.picker.clear()

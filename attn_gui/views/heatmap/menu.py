@@ -9,8 +9,12 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
+from attn_gui.model.derivation import Cell
 from attn_gui.views.heatmap.choices import POOLINGS
 from attn_gui.views.heatmap.scale import DIVERGING, MAPPINGS
+from attn_gui.views.why.asking import KEYS as WHY_KEYS
+from attn_gui.views.why.asking import TEXT as WHY_TEXT
+from attn_gui.views.why.asking import TIP as WHY_TIP
 
 if TYPE_CHECKING:
     from attn_gui.views.heatmap.heatmap import Heatmap
@@ -31,6 +35,7 @@ class Actions:
         self.fit = self._action("&Fit", ["0"], "Bring every cell into sight", heatmap.pointer.fit)
         self.table = self._action("&Table", ["T"], "Show the same numbers as a table", self._toggle_table)
         self.table.setCheckable(True)
+        self.why = self._action(WHY_TEXT, [WHY_KEYS], WHY_TIP, self._ask_why)
         self.copy_value = self._action("Copy &value", ["Ctrl+C"], "Copy the selected cell", outlet.copy_value)
         self.copy_row = self._action("Copy &row", [], "Copy the row of the selected cell", outlet.copy_row)
         self.copy_matrix = self._action("Copy &matrix", ["Ctrl+Shift+C"], "Copy every number", outlet.copy_matrix)
@@ -49,7 +54,7 @@ class Actions:
         # the table has its own way of copying what is selected in it
         for action in (self.zoom_in, self.zoom_out, self.fit, self.copy_value):
             heatmap.plot.addAction(action)
-        heatmap.addActions([self.copy_matrix, self.table])
+        heatmap.addActions([self.copy_matrix, self.table, self.why])
         self.mapping = _choice(heatmap, MAPPINGS, heatmap.choices.set_mapping)
         self.pooling = _choice(heatmap, POOLINGS, heatmap.choices.set_pooling)
         self.colours_menu = QMenu("&Colours", heatmap)
@@ -59,7 +64,7 @@ class Actions:
 
     def for_table(self) -> list[QAction | None]:
         """What the table's menu has besides a table's own, None for a separator."""
-        return [self.copy_row, self.copy_matrix, None, self.table]
+        return [self.copy_row, self.copy_matrix, None, self.table, None, self.why]
 
     def for_menu(self) -> list[QAction | None]:
         """Everything but saving, None for a separator."""
@@ -72,6 +77,7 @@ class Actions:
             self.pooling_menu.menuAction(),
             None,
             self.table,
+            self.why,
             None,
             self.copy_value,
             self.copy_row,
@@ -84,6 +90,7 @@ class Actions:
         menu = QMenu(self._heatmap)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         groups: list[list[QAction]] = [
+            [self.why],
             [self.copy_value, self.copy_row, self.copy_matrix],
             [self.copy_picture, self.save_picture],
             [self.paint],
@@ -116,6 +123,12 @@ class Actions:
 
     def _toggle_table(self) -> None:
         self._heatmap.show_table(not self._heatmap.shows_table)
+
+    def _ask_why(self) -> None:
+        """Have the selected cell derived, as the mask leaves it."""
+        selection, stage = self._heatmap.context.selection, self._heatmap.pictures.stage
+        cell = Cell("A_masked" if stage == "A" else stage, selection.head, selection.query, selection.key)
+        selection.ask_why(cell)
 
     def _zoom(self, factor: float) -> None:
         """Zoom about the selected cell."""

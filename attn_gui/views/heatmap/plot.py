@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from attn_gui.model.answers import RowSums
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.lit import Lit
 from attn_gui.model.picture import Picture
 from attn_gui.views.bands import Bands
 from attn_gui.views.heatmap.columns import Columns
@@ -21,6 +23,7 @@ from attn_gui.views.heatmap.hatch import HatchItem, spacing
 from attn_gui.views.heatmap.image import in_sight, sampled
 from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
 from attn_gui.views.heatmap.lines_item import LinesItem
+from attn_gui.views.heatmap.lit_frames import LitFrames
 from attn_gui.views.heatmap.numbers_item import NumbersItem
 from attn_gui.views.heatmap.parts_item import PartsItem, parts_of
 from attn_gui.views.heatmap.sums import SumColumn
@@ -66,6 +69,7 @@ class Plot(QWidget):
         self.numbers = NumbersItem()
         self.flash = FlashItem(self)
         self.cursor_items = Cursor()
+        self.lit = LitFrames()
         self._above: list[QGraphicsItem] = [self.hatch, self.lines, self.parts, self.numbers, self.flash]
         for order, item in enumerate(self._above, start=1):
             item.setZValue(order)
@@ -109,6 +113,7 @@ class Plot(QWidget):
         self.numbers.set_theme(theme, table)
         self.flash.set_theme(theme)
         self.cursor_items.set_theme(theme)
+        self.lit.set_theme(theme)
         for part in (self.row_labels, self.column_labels, self.sums, self.corner, self.focus_frame):
             if part is not None:
                 part.update()
@@ -162,6 +167,11 @@ class Plot(QWidget):
         self.column_labels.mark(j, None if hovered is None else hovered[1], keys)
         self._draw_cursor()
 
+    def show_lit(self, parts: Sequence[Lit]) -> None:
+        """Frame the ``parts`` of the matrix that are pointed out."""
+        self.lit.show_parts(parts)
+        self.lit.place(self.grid)
+
     def set_dimmed(self, dimmed: bool) -> None:
         """Whether what is drawn is about to be replaced by something that takes its time."""
         opacity = DIMMED if dimmed else 1.0
@@ -182,7 +192,7 @@ class Plot(QWidget):
         if self._canvas is None:
             from attn_gui.views.heatmap.canvas import Canvas
 
-            self._canvas = Canvas([*self._above, *self.cursor_items.items], self)
+            self._canvas = Canvas([*self._above, *self.lit.items, *self.cursor_items.items], self)
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
@@ -288,6 +298,7 @@ class Plot(QWidget):
         self.column_labels.show_grid(grid)
         self.lines.show_grid(grid, self.devicePixelRatioF())
         self.parts.show_grid(grid)
+        self.lit.place(grid)
         self._draw()
         self._draw_cursor()
         self.grid_changed.emit()

@@ -1,0 +1,1 @@
+"""Why this number: the derivation of any cell of any stage."""
