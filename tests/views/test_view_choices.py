@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from pytestqt.qtbot import QtBot
 import attn_gui.views
 from attn_gui.model import view_choices
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.compare.compare_drawer import CompareDrawer
+from attn_gui.views.compare.pin_actions import PinActions
 from attn_gui.views.context import Context
 from attn_gui.views.drawers.drawer import Drawer
 from attn_gui.views.drawers.heads_drawer import HeadsDrawer
@@ -24,7 +27,7 @@ from tests.views.drawer_helpers import several_heads
 
 WORDS = (
     *("stage", "stage_as", "heads_stage", "heads_caption"),
-    *("weights_table", "weights_whole", "weights_initialiser", "weights_seed", "positions"),
+    *("weights_table", "weights_whole", "weights_initialiser", "weights_seed", "positions", "compare_with"),
 )
 HEATMAPS = tuple(f"{slot} {what}" for slot in ("A", "N") for what in ("colours", "pooling"))
 ODD = (None, True, -1, 2**31, 10**30, -(10**30), 1.5, float("nan"), float("inf"), "", "x", [], {}, [[1]], {"N": 1})
@@ -59,11 +62,21 @@ def test_the_token_tables_show_any_choice(context: Context, qtbot: QtBot) -> Non
         assert ("position" in panel.table.tokens.columns) is (value is True)
 
 
-@pytest.mark.parametrize("kind", [WeightsDrawer, StagesDrawer, HeadsDrawer])
-def test_drawers_show_any_choice(kind: type[Drawer], context: Context, qtbot: QtBot) -> None:
+def compare_drawer(context: Context) -> Drawer:
+    """With something pinned."""
+    pins = PinActions(context, context.document)
+    drawer = CompareDrawer(context, pins)
+    context.document.start()
+    pins.pin.trigger()
+    return drawer
+
+
+@pytest.mark.parametrize("make", [WeightsDrawer, StagesDrawer, HeadsDrawer, compare_drawer])
+def test_drawers_show_any_choice(make: Callable[[Context], Drawer], context: Context, qtbot: QtBot) -> None:
     named = NamedExperiment("test", several_heads())
-    drawer = kind(context)
+    drawer = make(context)
     qtbot.addWidget(drawer)
+    qtbot.waitUntil(lambda: not context.worker.busy, timeout=30_000)
     drawer.show()
     qtbot.waitExposed(drawer)
     for name in WORDS:

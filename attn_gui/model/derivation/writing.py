@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from attn_gui.model.derivation.derivation import Step
 from attn_gui.model.derivation.evaluating import evaluated, total
@@ -61,6 +62,7 @@ class Writing:
         return written(self.step.result, self.decimals)
 
 
+@lru_cache(maxsize=64)  # a step is written to be shown, and once more to be said
 def writing(step: Step, decimals: int) -> Writing:
     """How ``step`` is written so that its printed operands give its printed result: with the fewest digits for that."""
     exact = step.evaluated

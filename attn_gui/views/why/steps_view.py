@@ -100,7 +100,9 @@ class StepsView(QTextBrowser):
         if derivation is None:
             return
         document: QTextDocument = self.document()
-        document.setDefaultFont(number_font())
+        font = number_font()
+        if font != document.defaultFont():
+            document.setDefaultFont(font)  # it lays out what is there once more
         decimals = self._context.settings.decimals
         self._operands = typeset(document, derivation, decimals, self._context.look.theme)
         self.moveCursor(QTextCursor.MoveOperation.Start)
