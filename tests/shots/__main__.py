@@ -39,6 +39,7 @@ from attn_gui.model.starting import started
 from attn_gui.views.drawers.heads_drawer import TABLE
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.mask_choice import MaskChoice
+from tests.shots import learning
 from tests.shots.eyes import EYES, seen_with
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "screenshots"
@@ -218,6 +219,20 @@ SCENES = [
     Scene("weights-dialog", act=_weights),
     Scene("diagnose-dialog", act=_diagnosed),
     Scene("diagnose-dialog-dark", theme="dark", act=_diagnosed),
+    Scene("why", "animal", size=(1280, 900), act=learning.explained),
+    Scene("why-dark", theme="dark", size=(1280, 720), act=learning.explained),
+    Scene("compare", size=(1280, 900), act=lambda window: learning.compared(window, settle)),
+    Scene("flow", "animal", size=(1280, 900), act=learning.flowing),
+    Scene("flow-dark", "animal", theme="dark", size=(1280, 720), act=learning.flowing),
+    Scene("check", size=(1280, 900), act=lambda window: learning.checked(window, settle)),
+    Scene("walk", "animal", size=(1280, 720), act=learning.walked),
+    Scene("walk-contrast", theme="contrast", size=(1280, 720), act=learning.walked),
+    Scene("tour", size=(1280, 720), act=learning.toured(0, 2)),
+    Scene("tour-scale-dark", theme="dark", size=(1280, 720), act=learning.toured(4, 3)),
+    Scene("exercise", size=(1280, 720), act=lambda window: learning.exercised(window, settle)),
+    Scene("help", act=learning.helped("attention.md")),
+    Scene("help-dark", theme="dark", act=learning.helped("attention.md")),
+    Scene("keys", act=learning.listed),
 ]
 
 
@@ -241,6 +256,7 @@ def photograph(scene: Scene, folder: Path) -> Path:
         window = open_window(Session((examples.load(scene.example),)), Path(profile))
         window.context.settings.theme = scene.theme
         window.context.settings.reduced_motion = True
+        window.context.settings.first_tour = False  # what greets a newcomer once
         window.resize(*scene.size)
         window.show()
         settle(window)
