@@ -133,7 +133,7 @@ def test_all_checks_run_and_the_failed_ones_are_named(tree: Tree) -> None:
     assert done.stdout.splitlines()[-1] == "== failed: mypy, pytest"
     calls = tree.told()
     assert [call["name"] for call in calls] == ["ruff", "ruff", "mypy", "lint-imports", "pytest"]
-    assert calls[-1]["arguments"] == ["-k", "karina"]
+    assert calls[-1]["arguments"] == ["--numprocesses=auto", "--dist=worksteal", "-k", "karina"]
     assert {call["folder"] for call in calls} == {str(tree.root)}
     assert calls[-1]["variables"]["QT_QPA_PLATFORM"] == "offscreen"
 
