@@ -29,7 +29,6 @@ from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.marks_csv import MarkedFile, marks_csv, remarks_on, with_doubles, write_marks
 from attn_gui.files.summary import summary
 from attn_gui.model.errors import ExperimentError, HiddenStage, readable_bytes
-from attn_gui.model.exercise import MOST_CELLS, cells_of
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
@@ -342,6 +341,9 @@ def _info(options: argparse.Namespace) -> int:
 def _mark(options: argparse.Namespace) -> int:
     device = _device(options.device)
     paths = _answers(options.files)
+    # what a shell makes of --csv answers/*.attn
+    if options.csv is not None and (options.csv.suffix.casefold() == ENDING or options.csv in paths):
+        raise Failure(f"--csv {options.csv}: expected a name for the marks, received one of answers")
     files = []
     for done, path in enumerate(paths, start=1):
         files.append(_marked(path, device))
@@ -365,14 +367,22 @@ def _answers(given: list[Path]) -> list[Path]:
     found: list[Path] = []
     for path in given:
         if path.is_dir():
-            found += sorted(path.glob(f"*{ENDING}"))
+            meant = _inside(path)
         elif not path.exists() and any(mark in path.name for mark in "*?["):
-            found += sorted(path.parent.glob(path.name))
+            meant = sorted(path.parent.glob(path.name))
         else:
-            found.append(path)
-    if not found:
-        raise Failure(f"there is no {ENDING} file in {', '.join(map(str, given))}")
+            meant = [path]
+        if not meant:
+            raise Failure(f"there is no {ENDING} file in {path}")
+        found += meant
     return list(dict.fromkeys(found))
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix.casefold() == ENDING)
+    except OSError as error:
+        raise Failure(f"{folder} cannot be read: {error.strerror}") from error
 
 
 def _marked(path: Path, device: str) -> MarkedFile:
@@ -385,12 +395,12 @@ def _marked(path: Path, device: str) -> MarkedFile:
         if named is None or named.exercise is None:
             return MarkedFile(path, remarks=("not an exercise",))
         exercise, given = named.exercise, given_again(named)
-        too_large = [stage for stage in exercise.asked if cells_of(named.experiment, stage) > MOST_CELLS]
-        if too_large:
-            return MarkedFile(path, exercise.student, remarks=(f"{too_large[0]} is too large for an exercise",))
+        too_large = exercise.too_large(named.experiment)
+        if too_large is not None:
+            return MarkedFile(path, exercise.student, remarks=(f"{too_large} is too large for an exercise",))
         with _computing(device):
             marks, _ = mark(exercise, named.experiment if given is None else given, device)
-        return MarkedFile(path, exercise.student, marks, tuple(remarks_on(handed_in, named, given)))
+        return MarkedFile(path, exercise.student, marks, tuple(remarks_on(handed_in, named, given, marks)))
     except FileError as error:
         at = f"{error.where}: " if error.where else ""
         return MarkedFile(path, remarks=(f"{at}expected {error.expected}, received {error.received}",))

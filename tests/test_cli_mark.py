@@ -139,6 +139,40 @@ def test_names_that_no_shell_has_expanded(folder: Path, capsys: Captured) -> Non
     assert {line["student"] for line in told(capsys.readouterr().out)} == {"right"}
 
 
+def test_what_was_changed_in_the_file_by_hand_is_told(folder: Path, capsys: Captured) -> None:
+    named = session.load(folder / "right.attn").named
+    assert named.exercise is not None
+    for name, change in {
+        "foreign": {"student": "somebody else"},
+        "fewer": {"asked": ("A",), "answers": named.exercise.answers[:1]},
+        "opened": {"opened": ("A", "N"), "answers": ()},
+    }.items():
+        changed = replace(named, exercise=replace(named.exercise, **change))
+        session.save(Session((changed,)), folder / f"{name}.attn")
+    cli.main(["mark", str(folder)])
+    remarks = {Path(line["file"]).stem: line["remark"] for line in told(capsys.readouterr().out)}
+    for name in ("foreign", "fewer"):
+        assert "what was given or asked was changed" in remarks[name]
+    assert "shown although not right: A, N" in remarks["opened"]
+    assert "shown" not in remarks["right"]
+
+
+def test_a_folder_is_marked_whole(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+    (folder / "right.attn").rename(folder / "RIGHT.ATTN")
+    cli.main(["mark", str(folder)])
+    assert "right" in {line["student"] for line in told(capsys.readouterr().out)}
+    (tmp_path / "empty").mkdir()
+    assert cli.main(["mark", str(folder), str(tmp_path / "empty")]) == 1
+    assert "there is no .attn file in" in capsys.readouterr().err
+
+
+def test_marks_never_replace_answers(folder: Path, capsys: Captured) -> None:
+    first, *others = sorted(map(str, folder.glob("*.attn")))  # as a shell expands --csv answers/*.attn
+    before = Path(first).read_bytes()
+    assert cli.main(["mark", "--csv", first, *others]) == 1
+    assert "received one of answers" in capsys.readouterr().err and Path(first).read_bytes() == before
+
+
 def test_nothing_to_mark(tmp_path: Path, capsys: Captured) -> None:
     assert cli.main(["mark", str(tmp_path)]) == 1
     assert "there is no .attn file" in capsys.readouterr().err

@@ -95,7 +95,9 @@ class Exercising(QObject):
     def may_check(self) -> bool:
         """Whether there is something to check, with the numbers that were given, and it is not too late."""
         exercise = self.exercise
-        begun = exercise is not None and bool(exercise.answers) and bool(exercise.blank)
+        if exercise is None or exercise.too_large(self._document.experiment) is not None:
+            return False
+        begun = bool(exercise.answers) and bool(exercise.blank)
         return begun and self.is_as_given and not self.tally.shown and not self.checking
 
     @property

@@ -46,7 +46,7 @@ class Walking(QObject):
         self._timer.timeout.connect(self._on_time)
         document.feed.traced.connect(lambda trace: self._follow())
         selection.cell_changed.connect(lambda query, key: self._tell())
-        selection.head_changed.connect(lambda head: self._tell())
+        selection.head_changed.connect(lambda head: self._on_head())
 
     @property
     def experiment(self) -> Experiment:
@@ -110,12 +110,15 @@ class Walking(QObject):
         self._tell()
 
     def leave(self) -> None:
-        """End the walk. The cell stays selected; the mean over the heads comes back where it was shown before."""
+        """End the walk. The cell stays selected; the mean over the heads comes back where it was shown before.
+
+        Not where another head was chosen meanwhile, or there is but one.
+        """
         if not self.active:
             return
         self.pause()
         self.active = False
-        if self._of_mean:
+        if self._of_mean and self._document.experiment.heads > 1:
             self._selection.set_head("mean")
         self._highlight.clear()
         self.changed.emit()
@@ -166,6 +169,11 @@ class Walking(QObject):
             self._selection.set_head(place.head)
         self._selection.set_cell(place.query, place.key)
         self._moving = False
+        self._tell()
+
+    def _on_head(self) -> None:
+        if self.active and not self._moving:
+            self._of_mean = False
         self._tell()
 
     def _on_time(self) -> None:

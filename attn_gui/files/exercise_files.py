@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attn_gui.files import session
+from attn_gui.files import exercise_json, session
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.experiment_json import to_plain
 from attn_gui.files.export import folder_for
@@ -26,7 +26,9 @@ MOST_BYTES = 1 << 20
 # bytes of UTF-8 of a name without its ending; most disks hold 255
 LONGEST_NAME = 120
 
-_NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff<>:"/\\|?*]+')
+# what turns the direction of writing would show a name as another one
+_TURNING = r"\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_NOT_IN_NAMES = re.compile(rf'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_TURNING}<>:"/\\|?*]+')
 # what Windows keeps for devices, whatever the ending
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 
@@ -48,27 +50,32 @@ class Handout:
         e = replace(self.experiment, hidden=frozenset())
         if self.exercise.recipe is not None:
             e = self.exercise.recipe.draw(e, student)
-        own = replace(self.exercise, student=student, fingerprint=fingerprint(e), opened=(), answers=())
-        return NamedExperiment(self.name, e, self.task, None, own)
+        own = replace(self.exercise, student=student, opened=(), answers=())
+        return NamedExperiment(self.name, e, self.task, None, replace(own, fingerprint=fingerprint(e, own)))
 
 
-def fingerprint(experiment: Experiment) -> str:
-    """What tells whether an experiment is still the one that was handed out: a hash of everything that is given."""
-    return hashlib.sha256(dumps(to_plain(NamedExperiment("", experiment)))).hexdigest()
+def fingerprint(experiment: Experiment, exercise: Exercise) -> str:
+    """What tells whether all is still as it was handed out: a hash of everything that is given, and of what is asked.
+
+    Of ``exercise`` only what its student does not change by working on it.
+    """
+    as_handed_out = exercise_json.to_plain(replace(exercise, fingerprint="", opened=(), answers=()))
+    return hashlib.sha256(dumps([to_plain(NamedExperiment("", experiment)), as_handed_out])).hexdigest()
 
 
 def given_again(named: NamedExperiment) -> Experiment | None:
-    """The experiment of ``named``, an exercise, as it was handed out; None where that cannot be had again."""
-    exercise = named.exercise
+    """The experiment of ``named``, an exercise, as it was handed out; None where that cannot be had again.
+
+    Drawn numbers are drawn anew for it: those of another student, or of nobody, are not as handed out, whatever the
+    file says.
+    """
+    e, exercise = named.experiment, named.exercise
     if exercise is None:
         return None
-    if fingerprint(named.experiment) == exercise.fingerprint:
-        return named.experiment
-    if exercise.recipe is not None:
-        drawn = exercise.recipe.draw(named.experiment, exercise.student)
-        if fingerprint(drawn) == exercise.fingerprint:
-            return drawn
-    return None
+    drawn = e if exercise.recipe is None else exercise.recipe.draw(e, exercise.student)
+    if fingerprint(drawn, exercise) != exercise.fingerprint:
+        return None
+    return e if drawn is e or fingerprint(e, exercise) == exercise.fingerprint else drawn
 
 
 def students_in(text: str) -> list[str]:

@@ -39,15 +39,21 @@ class MarkedFile:
         ]
 
 
-def remarks_on(handed_in: Session, named: NamedExperiment, given: Experiment | None) -> Iterator[str]:
+def remarks_on(
+    handed_in: Session, named: NamedExperiment, given: Experiment | None, marks: Sequence[Mark]
+) -> Iterator[str]:
     """What a teacher should know of an exercise besides its marks; ``given``: the experiment as it was handed out."""
     if given is None:
-        yield "the given numbers were changed and cannot be had again: marked by those in the file"
+        yield "what was given or asked was changed and cannot be had again: marked by what is in the file"
     elif given is not named.experiment:
         yield "the given numbers were changed: marked by those handed out"
     tally = Tally.of(handed_in.view)
     if tally.shown:
         yield f"answers shown after {tally.checks} check{'s' if tally.checks != 1 else ''}"
+    elif named.exercise is not None:
+        opened = [mark.stage for mark in marks if mark.stage in named.exercise.opened and not mark.solved]
+        if opened:
+            yield f"shown although not right: {', '.join(opened)}"
 
 
 def with_doubles(files: Sequence[MarkedFile]) -> list[MarkedFile]:

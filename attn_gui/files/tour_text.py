@@ -10,6 +10,8 @@
     example: karina
     select: is the
     ```
+
+A block under “## Questions” says what the questions are asked of; without one it is what the last step shows.
 """
 
 from __future__ import annotations

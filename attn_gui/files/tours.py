@@ -35,7 +35,7 @@ class Listed:
 def listed() -> tuple[Listed, ...]:
     """The tours in the order of their files' names."""
     found = ((path, sections(path)[0]) for path in sorted((resources() / "tours").glob("*.md")))
-    return tuple(Listed(path, first.title, first.text) for path, first in found)
+    return tuple(Listed(path, first.title, first.text.replace("`", "")) for path, first in found)
 
 
 def load(path: Path) -> Tour:
@@ -48,6 +48,8 @@ def load(path: Path) -> Tour:
     for section in rest:
         if section.level == 2 and section.title == QUESTIONS:
             asking = True
+            if section.settings:
+                scene = scene_after(path, section.settings, scene)  # what the questions are asked of
             continue
         if section.level != (3 if asking else 2):
             expected = "“### ” and a question" if asking else "“## ” and the title of a step"
@@ -55,7 +57,7 @@ def load(path: Path) -> Tour:
         if not section.paragraphs:
             raise FileError(path, f"line {section.line}", "a text under the heading", "none")
         if asking:
-            questions.append(_question(path, section, steps[-1].scene if steps else None))
+            questions.append(_question(path, section, scene))
         else:
             scene = scene_after(path, section.settings, scene)
             steps.append(Step(section.title, _passage(path, section.line, section.text, scene), scene))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attn_gui.model.check import GivenTable, NotANumber, read_cell
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.recipe import Recipe
+from attn_gui.model.recipe import WEIGHTS, Recipe
 from attn_gui.model.sources import FromTokens
 from attn_gui.model.stage_shape import stage_shape
 from attn_gui.model.stages import STAGES
@@ -112,6 +112,10 @@ class Exercise:
         opened = {*self.opened, *stages}
         return replace(self, opened=tuple(stage for stage in self.asked if stage in opened))
 
+    def too_large(self, experiment: Experiment) -> str | None:
+        """The first stage that is asked and has more cells than anyone types, as another number of tokens may make."""
+        return next((stage for stage in self.asked if cells_of(experiment, stage) > MOST_CELLS), None)
+
     def tables(self, experiment: Experiment) -> tuple[GivenTable, ...]:
         """A table for every stage that is asked and every head, to be judged: each number as exact as is asked.
 
@@ -165,16 +169,19 @@ def _padded(text: str, decimals: int) -> str:
     return f"{number.value:.{decimals}f}"
 
 
-def askable(experiment: Experiment) -> dict[str, str | None]:
-    """Each stage of ASKABLE, with the reason why it cannot be asked of ``experiment``, or None."""
-    return {stage: _why_not(experiment, stage) for stage in ASKABLE}
+def askable(experiment: Experiment, drawn: Sequence[str] = ()) -> dict[str, str | None]:
+    """Each stage of ASKABLE, with the reason why it cannot be asked of ``experiment``, or None.
+
+    drawn: the tables that are drawn for each student, of :data:`~attn_gui.model.recipe.DRAWN`.
+    """
+    return {stage: _why_not(experiment, stage, drawn) for stage in ASKABLE}
 
 
-def _why_not(e: Experiment, stage: str) -> str | None:
+def _why_not(e: Experiment, stage: str, drawn: Sequence[str]) -> str | None:
     if stage in "QKV":
         if not isinstance(e.source, FromTokens):
             return "given"
-        if _is_as_given(e, stage):
+        if WEIGHTS not in drawn and _is_as_given(e, stage):
             return "as the tokens, by weights that are the identity"
     cells = cells_of(e, stage)
     return f"{cells:,} numbers to type; at most {MOST_CELLS:,}" if cells > MOST_CELLS else None

@@ -18,6 +18,11 @@ class Stage:
     per_head: bool = True
     square: bool = False
 
+    @property
+    def entry(self) -> str:
+        """``N   weights`` in a list to choose from; a name that says what it is stands alone."""
+        return self.name if self.name == self.what else f"{self.name}   {self.what}"
+
 
 STAGES: dict[str, Stage] = {
     stage.name: stage

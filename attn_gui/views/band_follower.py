@@ -16,6 +16,7 @@ class BandFollower(QObject):
         self._view = view
         self._bands = bands
         self._following = False
+        self._seen = (0.0, 0.0)  # the first row in sight and how many there were
         view.verticalHeader().setMinimumSectionSize(LOWEST_ROW)
         bands.changed.connect(self.follow)
         bar = view.verticalScrollBar()
@@ -29,6 +30,7 @@ class BandFollower(QObject):
             return
         header, bar, height = self._view.verticalHeader(), self._view.verticalScrollBar(), self._bands.row_height
         self._following = True
+        top = bar.value() / header.defaultSectionSize()  # the row that is first in sight, while rows are as they were
         self._view.horizontalHeader().setFixedHeight(self._bands.header)
         if header.defaultSectionSize() != height:
             header.setDefaultSectionSize(height)
@@ -37,9 +39,17 @@ class BandFollower(QObject):
             bar.setValue(round(self._bands.top * height))
         else:
             first, last = self._bands.visible
-            top = bar.value() / height
+            top = self._with_kept(top)
             bar.setValue(round(max(first, min(top, last - self._page)) * height))
+        self._seen = bar.value() / height, self._page
         self._following = False
+
+    def _with_kept(self, top: float) -> float:
+        """``top``, or where a table that has become lower still shows the selected row, if it did before."""
+        row, (first, count) = self._bands.kept, self._seen
+        if self._page < count and first <= row <= first + count - 1:
+            return max(min(top, row), row + 1 - self._page)
+        return top
 
     @property
     def _page(self) -> float:

@@ -80,6 +80,11 @@ class Bands(QObject):
             self._settle()
 
     @property
+    def kept(self) -> int:
+        """The row that stays in sight when the panels become lower: the selected one."""
+        return self._kept
+
+    @property
     def natural_height(self) -> int:
         """Pixels that the rows would take at their highest, header not counted."""
         return self.count * self._highest

@@ -87,7 +87,7 @@ class ExportChoices(QObject):
             with QSignalBlocker(self.what):
                 self.what.clear()
                 for name in names:
-                    self.what.addItem(f"{name}  –  {STAGES[name].what}", name)
+                    self.what.addItem(STAGES[name].entry, name)
                 self.what.insertSeparator(self.what.count())
                 self.what.addItem(EVERYTHING, None)
                 wanted = present if present in (*names, None) else FIRST_STAGE

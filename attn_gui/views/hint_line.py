@@ -34,8 +34,8 @@ class HintLine(QWidget):
         self._at = 0
         self.label = ElidedLabel()
         self.label.setObjectName("muted")
-        # the links stand behind the text, which gives way where the line is short
-        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        # the links stand behind the text, which gives way where the line is short; as tall as they, it is level
+        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.start = _link("Start the tour", "Nothing that you have open is changed by it")
         self.do_it = _link("Do it", "With the example as it was shipped, as one step that can be undone")
         self.undo = _link("Undo", "Back to what was there before")

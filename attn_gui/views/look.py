@@ -82,6 +82,7 @@ _CONTROLS = """
     QToolButton:checked {{
         background: {band}; border: 1px solid {accent}; border-radius: 4px; padding: 1px 1px 1px 2px;
     }}
+    QToolButton::menu-indicator {{ image: none; }}
 """
 
 # Fusion draws outlines in a shade of the window's colour, which on black is none

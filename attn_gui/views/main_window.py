@@ -88,7 +88,7 @@ class MainWindow(QMainWindow):
         self.more = MorePanel(context)
         self.top_bar.row.addWidget(self.more.button)
         self.sentence = SentenceBar(context)
-        self.hint = HintLine(context)
+        self.hint = HintLine(context, self)  # shown from the start: without a parent it would be a window
         self.formula = Formula(context)
         self.find_bar = FindBar(context, self.formula.go_to)
         self.why = WhyLine(context)
@@ -164,8 +164,11 @@ class MainWindow(QMainWindow):
         def show(experiment: Experiment) -> None:
             notices.withdraw("example")
             note = LONG_NOTE.format(count=f"{count:,}")
-            named = NamedExperiment(f"{count:,} words", experiment, note)
+            middle = count // 2
+            named = NamedExperiment(f"{count:,} words", experiment, note, focus=(0, middle, middle - 1))
+            self.context.selection.set_painting(False)
             self.context.document.depart(f"Example: {named.name}", named)
+            self._begin()
 
         self.context.worker.submit(
             "long example", at_once(lambda: structured_experiment(count)), Priority.ASK, show, self._on_no_example

@@ -69,6 +69,7 @@ class Menus:
         flow = pictures.addAction("&Flow as PNG or SVG…")
         flow.setStatusTip("Save the lines from queries to keys that are in sight in the drawer")
         flow.triggered.connect(self._save_flow)
+        self.barred_by_exercises.append(flow)
         menu.addSeparator()
         leave = menu.addAction("&Quit")
         leave.setShortcut(QKeySequence(QKeySequence.StandardKey.Quit))

@@ -21,13 +21,14 @@ from attn_gui.views.cut_text import beginning
 from attn_gui.views.figures import percentages
 
 SLOT = "sentence"
-# as many keys as one reads in a line; of more, the largest
+# as many keys as one reads in a line, or fewer where it has no room for them; of more, the largest
 SHOWN_KEYS = 8
 # letters of a name; a longer one is cut, and whole in the tool tip
 LONGEST_NAME = 24
 NOTE_LINES = 2
 # characters; more are not to be seen in these lines
 LONGEST_NOTE = 4_000
+SIDE = 4
 
 
 class SentenceBar(QWidget):
@@ -51,10 +52,11 @@ class SentenceBar(QWidget):
         self.note.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 0, 4, 0)
+        layout.setContentsMargins(SIDE, 0, SIDE, 0)
         layout.setSpacing(4)
         layout.addWidget(self.sentence)
         layout.addWidget(self.note)
+        context.feed.traced.connect(lambda trace: self._forget())
         context.feed.answered.connect(self._on_answer)
         context.selection.cell_changed.connect(lambda query, key: self._ask())
         context.selection.head_changed.connect(lambda head: self._ask())
@@ -67,17 +69,22 @@ class SentenceBar(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._size_note()
+        self._ask_anew()
 
     def _size_note(self) -> None:
         # a height that depends on the width would not count when the window is short of room
         metrics = self.note.fontMetrics()
-        room = QRect(0, 0, max(1, self.width() - 8), 1 << 16)
+        room = QRect(0, 0, max(1, self.width() - 2 * SIDE), 1 << 16)
         needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.note.text()).height()
         self.note.setFixedHeight(min(needed, NOTE_LINES * metrics.lineSpacing()))
 
     def _ask(self) -> None:
         selection = self._context.selection
         self._context.feed.ask(SLOT, RowAsk(selection.head, selection.query))
+
+    def _forget(self) -> None:
+        # of another experiment, whose tokens are no longer there
+        self._row = None
 
     def _ask_anew(self) -> None:
         if self._row is not None:
@@ -91,8 +98,12 @@ class SentenceBar(QWidget):
         theme = self._context.look.theme
         plain, rich = sentence(trace.experiment, answer, theme.accent, theme.muted)
         self.sentence.setText(rich)
+        keys = SHOWN_KEYS
+        while keys > 1 and self.sentence.sizeHint().width() > self.width() - 2 * SIDE:
+            keys -= 1
+            self.sentence.setText(sentence(trace.experiment, answer, theme.accent, theme.muted, keys)[1])
         self.sentence.setAccessibleName(plain)
-        self.sentence.setToolTip(f"<p>{escape(plain)}</p>" if "…" in rich else "")
+        self.sentence.setToolTip(f"<p>{escape(plain)}</p>" if "…" in rich or keys < SHOWN_KEYS else "")
 
     def _show_note(self) -> None:
         note = beginning(self._context.document.session.named.note, LONGEST_NOTE)
@@ -112,8 +123,8 @@ def out_of_range(experiment: Experiment) -> str:
     return f"a score left the range of {experiment.precision}; {remedy}"
 
 
-def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple[str, str]:
-    """The sentence in plain text and in rich text with the largest weights in ``accent``.
+def sentence(experiment: Experiment, row: Row, accent: str, muted: str, most: int = SHOWN_KEYS) -> tuple[str, str]:
+    """The sentence, with at most ``most`` keys, in plain text and in rich text with the largest weights in ``accent``.
 
     Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it. Where
     rows need not sum to 1 it ends with what this one sums to.
@@ -131,8 +142,8 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
         return words, escape(words)
     candidates = np.flatnonzero(row.allowed)
     # a single one left over would be hidden to save no room
-    few = len(candidates) <= SHOWN_KEYS + 1
-    chosen = candidates.tolist() if few else _largest(row.N, candidates)
+    few = len(candidates) <= most + 1
+    chosen = candidates.tolist() if few else _largest(row.N, candidates, most)
     top = float(row.N[candidates].max()) * (1 - 1e-6)
     weights = [float(row.N[j]) for j in chosen]
     rest = len(candidates) - len(chosen)
@@ -153,12 +164,12 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str) -> tuple
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
 
 
-def _largest(N: NDArray[Any], candidates: NDArray[np.intp]) -> list[int]:
-    """The SHOWN_KEYS keys of the largest weights, the largest first, and of equal ones those that come first."""
+def _largest(N: NDArray[Any], candidates: NDArray[np.intp], count: int) -> list[int]:
+    """The ``count`` keys of the largest weights, the largest first, and of equal ones those that come first."""
     weights = N[candidates]
-    least = np.partition(weights, -SHOWN_KEYS)[-SHOWN_KEYS]
+    least = np.partition(weights, -count)[-count]
     picked = candidates[weights >= least]
-    ordered: list[int] = picked[np.argsort(-N[picked], kind="stable")][:SHOWN_KEYS].tolist()
+    ordered: list[int] = picked[np.argsort(-N[picked], kind="stable")][:count].tolist()
     return ordered
 
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QMenuBar,
+    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -145,6 +146,8 @@ class ShortcutsDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.copy = buttons.addButton("&Copy as text", QDialogButtonBox.ButtonRole.ActionRole)
         self.copy.setToolTip("The whole list, to paste into a document and print")
+        for button in buttons.findChildren(QPushButton):
+            button.setAutoDefault(False)  # Enter in the field above is meant for the list
         give_letters(buttons)
         buttons.rejected.connect(self.reject)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(as_text(self._groups)))

@@ -121,7 +121,7 @@ class Status(QWidget):
     def _on_pass(self, part: float) -> None:
         trace = self._context.feed.trace
         if trace is not None and part < 1:
-            self._show_facts(trace, f"{int(part * 100)} % of the rows computed")
+            self._show_facts(trace, f"{int(part * 100)}% of the rows computed")
         self._offer_rows(part < 1)
 
     def _offer_rows(self, some_missing: bool) -> None:

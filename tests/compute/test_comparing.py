@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.comparing import difference, strongest
 from attn_gui.compute.comparing import figures as figures_module
+from attn_gui.compute.comparing.beside import Beside
 from attn_gui.compute.comparing.figures import figures, looked_at
 from attn_gui.compute.comparing.pair import Pair, pair
 from attn_gui.compute.picture import picture
@@ -174,7 +175,7 @@ def edited(draw: st.DrawFn, e: Experiment) -> Experiment:
     return e
 
 
-@settings(max_examples=30)
+@settings(max_examples=14)
 @given(st.data())
 def test_a_comparison_with_an_edited_experiment(data: st.DataObject) -> None:
     before = data.draw(experiments())
@@ -277,6 +278,34 @@ def test_the_picture_of_a_difference(monkeypatch: pytest.MonkeyPatch, stage: str
         assert far.high == -far.low == np.abs(d[allowed]).max()
 
 
+def test_the_figures_come_in_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = list(looked_at((40, 40), 40 * 40 - 1))
+    monkeypatch.setattr(figures_module, "looked_at", lambda shape: rows)
+    monkeypatch.setattr(figures_module, "goes_over_all", lambda shape: False)
+    monkeypatch.setattr(figures_module, "PIECE_CELLS", 2 * 40)
+    made = compared(Comparison(Side(trace(one_head(40)), 0), Side(trace(one_head(40, seed=1)), 0), "N"))
+    sizes: list[int] = []
+
+    class Watched:
+        def __init__(self, side: Beside) -> None:
+            self._side = side
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._side, name)
+
+        def block(self, rows: slice, columns: slice) -> object:
+            sizes.append((rows.stop - rows.start) * (columns.stop - columns.start))
+            return self._side.block(rows, columns)
+
+    left, right, less = made.matrices
+    for name, side in (("_left", left), ("_right", right)):
+        monkeypatch.setattr(less, name, Watched(side))
+    found = summed_up(made)
+    assert found.rows == sum(part.stop - part.start for part in rows) == 32
+    assert max(sizes) <= 2 * 40
+    assert isinstance(found.cosine, RowFigures) and found.cosine.rows == 40
+
+
 @pytest.mark.parametrize("stage", ["N", "A_masked"])
 @pytest.mark.parametrize("side", [7, 24])
 def test_a_pass_brings_the_largest_differences_of_a_large_matrix(
@@ -284,7 +313,7 @@ def test_a_pass_brings_the_largest_differences_of_a_large_matrix(
 ) -> None:
     monkeypatch.setattr(difference, "STRONGEST_CELLS", 100)
     monkeypatch.setattr(strongest, "SIDE", side)
-    monkeypatch.setattr(figures_module, "strips", lambda shape: difference.strips(shape, cells=5 * shape[1]))
+    monkeypatch.setattr(difference, "STRIP_CELLS", 5 * 26)
     before, after = one_head(26), replace(one_head(26, seed=1), rule=Causal())
     c = Comparison(Side(trace(before), 0), Side(trace(after), 0), stage)
     made = compared(c)

@@ -182,6 +182,20 @@ def test_a_mean_gives_way_to_a_head_and_comes_back(made: Made) -> None:
     assert selection.head == "mean"
 
 
+def test_a_mean_comes_back_only_where_it_is_still_wanted(made: Made) -> None:
+    walking, selection = made.walking, made.selection
+    selection.set_head("mean")
+    walking.start()
+    selection.set_head(1)
+    walking.leave()
+    assert selection.head == 1, "another head was chosen meanwhile"
+    selection.set_head("mean")
+    walking.start()
+    made.document.apply("One head", replace(made.document.experiment, heads=1, kv_heads=1))
+    walking.leave()
+    assert selection.head == 0, "of one head there is no mean"
+
+
 def test_leaving_stops_what_runs(made: Made) -> None:
     walking = made.walking
     walking.start()

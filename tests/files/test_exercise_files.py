@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -142,7 +143,35 @@ def test_typing_and_hiding_leave_the_fingerprint_alone() -> None:
     named = Handout(general(), Exercise(("A",)), "x").to("")
     assert named.exercise is not None
     answered = replace(named, exercise=named.exercise.with_answer(ANSWERED).opening(["A"]), note="n", name="m")
-    assert fingerprint(answered.experiment) == named.exercise.fingerprint
+    assert answered.exercise is not None
+    assert fingerprint(answered.experiment, answered.exercise) == named.exercise.fingerprint
+
+
+@pytest.mark.parametrize(
+    "change", [{"student": "bob"}, {"asked": ("N",)}, {"decimals": 1}, {"tries": 1}, {"recipe": None}], ids=repr
+)
+def test_what_is_asked_and_of_whom_is_part_of_what_was_handed_out(change: dict[str, Any]) -> None:
+    named = Handout(general(), Exercise(("A", "N"), recipe=RECIPE), "x").to("ann")
+    assert named.exercise is not None and given_again(named) is named.experiment
+    other = replace(named.exercise, **change)
+    assert given_again(replace(named, exercise=other)) is None
+    if other.recipe is not None and "student" in change:  # even where the hash was made to fit
+        forged = replace(other, fingerprint=fingerprint(named.experiment, other))
+        assert given_again(replace(named, exercise=forged)) is None
+
+
+def test_drawn_numbers_that_were_never_drawn_are_not_as_given() -> None:
+    named = Handout(general(), Exercise(("A",), recipe=RECIPE), "x").to("ann")
+    e, exercise = named.experiment, named.exercise
+    assert exercise is not None
+    easy = replace(e, tokens=replace(e.tokens, embeddings=Table.of(np.zeros((3, 4)))))
+    assert given_again(replace(named, experiment=easy)) is not easy
+    assert (
+        given_again(
+            replace(named, experiment=easy, exercise=replace(exercise, fingerprint=fingerprint(easy, exercise)))
+        )
+        is None
+    )
 
 
 STUDENTS = [
@@ -171,6 +200,7 @@ def test_odd_students_get_safe_names_of_their_own(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     assert len(list(tmp_path.iterdir())) == len(STUDENTS)
     assert "学生.attn" in names and safe_name("nul.txt") == "_nul.txt"
+    assert safe_name("ann\u202ecba") == "ann_cba"
 
 
 @settings(max_examples=40, deadline=None)

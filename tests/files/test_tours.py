@@ -241,3 +241,7 @@ def test_what_is_no_file_or_no_text_is_said(tmp_path: Path) -> None:
     (tmp_path / "binary.md").write_bytes(b"# A\n\xff\xfe")
     with pytest.raises(FileError, match="byte 4: expected text in UTF-8"):
         tours.load(tmp_path / "binary.md")
+
+
+def test_what_a_tour_is_about_is_plain_text() -> None:
+    assert all("`" not in listed.summary for listed in tours.listed())

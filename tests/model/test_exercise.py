@@ -128,6 +128,12 @@ def test_what_cannot_be_asked_says_why() -> None:
     assert askable(given_qkv)["Q"] == "given"
     long = Experiment.from_tokens(["t"] * 50, np.eye(50))
     assert "2,500 numbers to type" in str(askable(long)["A"])
+    assert Exercise(("Q", "A")).too_large(long) == "Q" and Exercise(("A",)).too_large(small()) is None
+
+
+def test_weights_that_are_drawn_anew_are_not_the_identity() -> None:
+    assert set(askable(small(), ("weights",)).values()) == {None}
+    assert "identity" in str(askable(small(), ("embeddings",))["Q"])
 
 
 def drawn(recipe: Recipe, experiment: Experiment, student: str) -> list[bytes]:

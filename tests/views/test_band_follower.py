@@ -120,3 +120,25 @@ def test_a_long_table_shows_rows_that_the_bands_show(table: QTableView, bands: B
     table.verticalScrollBar().setValue(100 * TABLE_ROW)
     assert bands.top == 100
     assert table.verticalScrollBar().value() == 100 * TABLE_ROW
+
+
+def test_a_long_table_is_where_the_bands_were_when_they_are_fitted_again(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 5_000)
+    bands.show_rows(3_000, 3_008)
+    assert bands.aligned and top_of(table, 3_000) == 0
+    bands.fit()
+    QApplication.processEvents()
+    assert not bands.aligned and abs(top_of(table, 3_000)) < TABLE_ROW
+
+
+def test_the_selected_row_of_a_long_table_stays_in_sight_when_it_becomes_lower(table: QTableView, bands: Bands) -> None:
+    fill(table, bands, 5_000)
+    bands.keep_in_sight(3_012)
+    table.verticalScrollBar().setValue(3_000 * TABLE_ROW)
+    assert top_of(table, 3_012) == 12 * TABLE_ROW
+    bands.set_height(120)
+    table.resize(200, 120 + HEADER)
+    QApplication.processEvents()
+    assert 0 <= top_of(table, 3_012) <= table.viewport().height() - TABLE_ROW
+    table.verticalScrollBar().setValue(4_000 * TABLE_ROW)
+    assert top_of(table, 4_000) == 0, "a person may scroll away from it"

@@ -23,6 +23,7 @@ from attn_gui.model.picture import MASKED
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.compare.compare_drawer import CompareDrawer
+from attn_gui.views.compare.words import signed
 from attn_gui.views.figures import figure
 from attn_gui.views.main_window import MainWindow
 from tests.views.drawer_helpers import several_heads
@@ -183,6 +184,9 @@ def test_stages_masks_and_what_is_taken_out(
     settle_all(qtbot, window)
     model = drawer.body.difference.heatmap.twin.values
     assert model.value(1, 1) == expected[1, 1]
+    change = signed(float(expected[1, 1]), window.context.settings.decimals)
+    spoken = model.index(1, 1).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert spoken == f"Difference, query is, o2, difference of values of output {change}"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *args: (str(tmp_path / "no" / "x.csv"), ""))
     with qtbot.waitSignal(window.context.notices.said, timeout=10_000) as said:
         drawer.save_csv.trigger()
@@ -254,9 +258,10 @@ def test_out_of_sight_nothing_is_compared(window: MainWindow, qtbot: QtBot) -> N
     # nothing tells of what an exercise hides
     exercise = NamedExperiment("test", window.context.document.experiment, exercise=Exercise(("N",)))
     window.context.document.open(Session((exercise,)), None)
-    dock.show()  # the exercise has put it away
     settle_all(qtbot, window)
-    assert drawer.empty.isVisible() and drawer.comparing.pair is None
+    assert drawer.comparing.pair is None and drawer.comparing.left.trace is None
+    drawer.refresh()
+    assert drawer.comparing.pair is None and drawer.comparing.left.trace is None
     assert drawer.empty.accessibleName() == "Stages are hidden"
 
 
@@ -265,7 +270,7 @@ def test_what_is_computed_row_by_row_fills_in(window: MainWindow, qtbot: QtBot) 
     window.context.feed.memory = 1
     drawer = opened(window, qtbot)
     random = np.random.default_rng(1)
-    e = Experiment.from_tokens([f"t{i}" for i in range(1100)], random.standard_normal((1100, 3)))
+    e = Experiment.from_tokens([f"t{i}" for i in range(600)], random.standard_normal((600, 3)))
     open_and_pin(qtbot, window, e)
     after = replace(e, scoring=Scoring(scale=1.0))
     apply(qtbot, window, after)
@@ -282,9 +287,9 @@ def test_what_is_computed_row_by_row_fills_in(window: MainWindow, qtbot: QtBot) 
     assert abs(found.largest.difference) == pytest.approx(np.abs(b - a).max(), abs=1e-5)
     choose(qtbot, window, drawer, "N")
     # cells that no pixel shows alone are asked for
-    window.context.selection.set_cell(700, 600)
-    N = [trace(x).matrix("N", 0).block(slice(700, 701), slice(600, 601))[0, 0] for x in (e, after)]
-    words = f"t700 → t600: {figure(N[0], 4)} → {figure(N[1], 4)}"
+    window.context.selection.set_cell(500, 400)
+    N = [trace(x).matrix("N", 0).block(slice(500, 501), slice(400, 401))[0, 0] for x in (e, after)]
+    words = f"t500 → t400: {figure(N[0], 4)} → {figure(N[1], 4)}"
     qtbot.waitUntil(lambda: drawer.body.readout.text().startswith(words), timeout=10_000)
     assert "largest difference" in drawer.body.note.text()
 

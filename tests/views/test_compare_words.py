@@ -31,6 +31,27 @@ def test_a_change() -> None:
     assert words.change((0.0, False), (0.25, True), True, 2) == "masked → 0.25 (+0.25)"
     assert words.change((-math.inf, False), (0.25, True), False, 2) == "masked → 0.25"
     assert words.change((0.0, False), (0.0, False), True, 2) == "masked on both sides"
+    assert words.change((math.nan, True), (0.25, True), True, 2) == "nan → 0.25"
+
+
+def test_a_cell_of_a_table() -> None:
+    def told(stage: str, found: tuple[float, bool] | None, difference: bool) -> str:
+        return words.table_cell(stage, "Present", ("is", "the"), found, 4, difference=difference)
+
+    assert told("N", (0.2226, True), False) == "Present, query is, key the, weight 0.2226, allowed"
+    assert told("N", (0.0, False), False) == "Present, query is, key the, weight 0, masked"
+    assert told("N", (-0.0158, True), True) == "Present, query is, key the, difference of weights −0.0158"
+    assert told("A", (-math.inf, False), True) == "Present, query is, key the, masked"
+    assert told("V", (0.5, True), False) == "Present, key is, the, value of values 0.5000"
+    assert told("N", None, True) == "Present, query is, key the"
+
+
+def test_one_of_them_is_told_as_one() -> None:
+    one, two = (Experiment.from_tokens(names, [[1.0]] * len(names)) for names in ("a", "ab"))
+    c = Comparison(Side(trace(one), 0), Side(trace(two), 0), "N")
+    assert words.left_out(c, words.side_names(c)).endswith(
+        "the first 1 × 1: 1 query pinned, 2 present, 1 key pinned, 2 present"
+    )
 
 
 def test_the_figures(comparison: Comparison) -> None:

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QComboBox, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
@@ -23,6 +32,7 @@ from attn_gui.model.masks import Causal
 from attn_gui.model.precision import Precision
 from attn_gui.model.recipe import Recipe
 from attn_gui.model.stage_shape import computed_stages_of
+from attn_gui.model.table import Table
 from attn_gui.views.exercise.make_dialog import MakeDialog
 from attn_gui.views.exercise.mode import ExerciseMode
 from attn_gui.views.main_window import MainWindow
@@ -143,7 +153,14 @@ def test_while_a_stage_is_blank_nothing_in_the_window_tells_it(
     assert not told(window, hidden)
     assert "sum to" not in all_words(window)
     # copying and writing
-    for text in ("Find the convention…", "Walk through", "Save script…", "Copy as", "Make exercise…"):
+    for text in (
+        "Flow as PNG or SVG…",
+        "Find the convention…",
+        "Walk through",
+        "Save script…",
+        "Copy as",
+        "Make exercise…",
+    ):
         assert not action(window, text).isEnabled(), text
     assert not any(a.isEnabled() for a in formula.weights.picture_actions())
     for panel in (formula.scores, formula.weights):
@@ -313,6 +330,73 @@ def test_several_heads_and_queries_keys_and_values(
     assert "A" not in window.context.document.experiment.hidden and window.formula.scores.isVisible()
 
 
+def test_more_numbers_than_anyone_types_are_not_asked(
+    pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot
+) -> None:
+    mode = pose(("A",))
+    type_answers(mode, "A", solution(window, "A"))
+    e = window.context.document.experiment
+    many = [f"t{i}" for i in range(3_000)]
+    tokens = replace(e.tokens, tokens=tuple(many), embeddings=Table.of(np.ones((3_000, 2))))
+    window.context.document.apply("Many", replace(e, tokens=tokens))
+    assert mode.work.told.text() == "A: 9,000,000 numbers are too many to fill in; at most 2,000"
+    assert mode.work.model.rowCount() == 0 and not mode.exercising.may_check
+    window.context.document.undo_stack.undo()
+    settle(qtbot, window)
+    assert mode.work.told.text() == "A: 25 of 25 filled in" and mode.bar.check.isEnabled()
+
+
+def test_nobody_is_asked_for_a_mean(pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot) -> None:
+    window.open_example("animal")
+    window.context.selection.set_head("mean")
+    mode = pose(("N",), name="animal")
+    assert mode.work.told.text().startswith("N of head 1: 0 of 121")
+    window.context.selection.set_head("mean")
+    assert mode.work.told.text() == "N: choose a head; the mean is not asked"
+    assert mode.work.model.rowCount() == 0
+    window.context.selection.set_head(1)
+    assert mode.work.told.text().startswith("N of head 2: 0 of 121")
+
+
+def test_the_look_may_change_while_the_weights_are_hidden(
+    pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot
+) -> None:
+    e = window.context.document.experiment
+    many = replace(e.tokens, tokens=tuple("abcdefgh"), embeddings=Table.of(np.eye(8, 2) + 1))
+    window.context.document.apply("More tokens", replace(e, tokens=many))
+    settle(qtbot, window)
+    pose(("N",))  # five tokens, and no sentence about them
+    window.context.settings.theme = "dark"
+    window.resize(1000, 700)
+    settle(qtbot, window)
+    assert not window.sentence.sentence.isVisible()
+
+
+def test_no_drawer_comes_back_with_the_end_of_a_tour(
+    pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot
+) -> None:
+    why = next(dock for dock in window.docks if dock.objectName() == "why")
+    why.toggleViewAction().trigger()
+    window.tours.start(0)
+    settle(qtbot, window)
+    pose(("N",))  # opened during the tour, which ends with it
+    qtbot.waitUntil(why.isHidden)
+    window.open_example("cat")
+    settle(qtbot, window)
+    assert not why.isHidden()
+
+
+def test_a_walk_beside_ones_answers(pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot) -> None:
+    mode = pose(("A",))
+    type_answers(mode, "A", solution(window, "A"))
+    check(qtbot, window, mode)
+    window.walk_through()
+    mode.bar.mine.click()
+    assert window.walk is not None and window.walk.isVisible() and not window.why.isVisible()
+    window.walk_through()
+    assert window.why.isVisible()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark", "contrast"])
 def test_nothing_is_cut_at_1280_by_720(
     pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot, theme: str
@@ -358,11 +442,34 @@ def test_making_exercises(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> N
     with qtbot.waitSignal(dialog._making.not_made):
         dialog.write(tmp_path / "class")
     assert dialog.isVisible() and "ann.attn" in dialog.outcome.text()
+    dialog.numbers.weights.setChecked(True)  # weights of the student's own are not the identity
+    assert dialog.stages["Q"].isEnabled() and dialog.why_not.isHidden()
     for box in dialog.stages.values():
         box.setChecked(False)
     assert not dialog.make.isEnabled()
     dialog.close()
     QApplication.processEvents()
+
+
+def test_nothing_is_replaced_that_nobody_was_asked_about(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, there = tmp_path / "own.attn", tmp_path / "there.attn"
+    assert window.services.storage.save_and_wait(own)
+    there.write_text("somebody's answers")
+    before = own.read_bytes()
+    action(window, "Make exercise…").trigger()
+    dialog = window.menus.exercises
+    assert dialog is not None
+    for chosen, told in ((own, "choose another name"), (tmp_path / "there", "there already")):
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, chosen=chosen: (str(chosen), ""))
+        dialog.make.click()
+        assert dialog.isVisible() and told in dialog.outcome.text()
+    assert (own.read_bytes(), there.read_text()) == (before, "somebody's answers")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(there), ""))  # asked about by the dialog itself
+    with qtbot.waitSignal(dialog._making.made):
+        dialog.make.click()
+    assert session.load(there).named.exercise is not None
 
 
 def test_the_range_of_the_numbers(window: MainWindow, qtbot: QtBot) -> None:

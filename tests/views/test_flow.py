@@ -28,6 +28,7 @@ from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.structured import structured_experiment
 from attn_gui.views.context import Context
+from attn_gui.views.flow import figure as flow_figure
 from attn_gui.views.flow.drawer import HIDDEN, FlowDrawer
 from attn_gui.views.flow.places import HEADER, Side
 from attn_gui.views.flow.threshold import LAST, weight_at, written
@@ -367,22 +368,22 @@ def wheel(drawer: FlowDrawer, x: float, notches: int, control: bool = False) -> 
 
 def test_a_long_text_scrolls_and_says_what_is_in_sight(drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced) -> None:
     drawer.context.feed.memory = 0  # A and N are never held whole
-    show(drawer, structured_experiment(3000), qtbot, wait_traced)
+    show(drawer, structured_experiment(1000), qtbot, wait_traced)
     view, places = drawer.view, lambda: drawer.view.places
     first = places().in_sight("query")
     assert first[0] == 0 and first[1] < 200
-    shown = f"queries 1–{first[1]} of 3,000; keys 1–{first[1]} of 3,000"
+    shown = f"queries 1–{first[1]} of 1,000; keys 1–{first[1]} of 1,000"
     assert drawer.told.text().endswith(shown)
     wheel(drawer, drawer.canvas.width() / 2, -2)
     assert places().top_q == places().top_k > 0
     wheel(drawer, places().right + 10, -2)
     assert places().top_k > places().top_q
     drawer.context.selection.set_head(1)
-    drawer.context.selection.set_cell(2500, 0)
+    drawer.context.selection.set_cell(800, 0)
     wait_traced()
     start, stop = places().in_sight("query")
-    assert start <= 2500 < stop and places().in_sight("key")[0] == 0
-    drawer.canvas.point_at(("query", 2500))
+    assert start <= 800 < stop and places().in_sight("key")[0] == 0
+    drawer.canvas.point_at(("query", 800))
     assert drawer.told.text().startswith("Query ") and " looks at <start> 1.0000" in drawer.told.text()
     view.bars["key"].setValue(view.bars["key"].maximum())
     wait_traced()
@@ -498,10 +499,11 @@ def test_a_saved_picture_shows_the_lines(
 
 
 def test_a_picture_of_very_many_lines_has_them_as_an_image(
-    drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced, tmp_path: Path
+    drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    X = np.random.RandomState(0).standard_normal((64, 4))
-    show(drawer, Experiment.from_tokens([f"t{i}" for i in range(64)], X), qtbot, wait_traced)
+    monkeypatch.setattr(flow_figure, "DRAWN_LINES", 399)
+    X = np.random.RandomState(0).standard_normal((20, 4))
+    show(drawer, Experiment.from_tokens([f"t{i}" for i in range(20)], X), qtbot, wait_traced)
     with qtbot.waitSignal(drawer.outlet.written, timeout=20_000):
         drawer.outlet.save(tmp_path / "flow.svg")
     text = (tmp_path / "flow.svg").read_text(encoding="utf-8")
@@ -537,3 +539,23 @@ def test_the_menu_saves_it_also_where_the_drawer_is_closed(qtbot: QtBot, tmp_pat
             made.outlet.save(tmp_path / "flow.png")
         assert not QImage(str(tmp_path / "flow.png")).isNull()
         assert dock.toggleViewAction().shortcut().toString() == f"Ctrl+{window.docks.index(dock) + 1}"
+
+
+def test_of_many_tokens_it_opens_on_those_that_are_selected(
+    context: Context, qtbot: QtBot, wait_traced: Traced
+) -> None:
+    open_experiment(context, structured_experiment(1024))
+    context.document.start()
+    wait_traced()
+    context.selection.set_cell(700, 690)
+    made = FlowDrawer(context)
+    qtbot.addWidget(made)
+    made.resize(900, 260)
+    made.show()
+    qtbot.waitExposed(made)
+    wait_flow(made, qtbot, wait_traced)
+    places = made.canvas.places
+    assert places.top_q + 1 < 700 < places.top_q + places.rows - 2
+    assert places.top_k + 1 < 690 < places.top_k + places.rows - 2
+    made.view.bars["query"].setValue(0)
+    assert made.canvas.places.top_q == 0, "a person may look elsewhere"

@@ -17,8 +17,8 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.views.context import Context
+from attn_gui.views.drawing_file import SCALES, filters, format_of
 from attn_gui.views.heatmap.figure import Figure
-from attn_gui.views.heatmap.image_export import SCALES, filters, format_of
 from tests.views.heatmaps import Pair, is_one_of, random_experiment, reference
 
 

@@ -235,3 +235,10 @@ def test_large_pictures_do_not_flash() -> None:
     before = picture(np.zeros((65, 2), np.uint8), (0, 65), (0, 2))
     after = picture(np.ones((65, 2), np.uint8), (0, 65), (0, 2))
     assert changed_cells(before, after) is None
+
+
+def test_a_whole_number_is_written_without_decimals_where_there_is_no_room_for_them() -> None:
+    values = np.array([[1.0, 0.5, 0.5, 0.25]])
+    style = fitting_style(values, 14, 40, 4)
+    assert style is not None and style.text(0.5, 14) == ".5"
+    assert style.text(1.0, 14) == "1" and style.text(1.25, 14) == TOO_LONG

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.control.settings import Settings
@@ -52,7 +53,7 @@ def test_an_experiment_is_done_as_one_step_and_undone(window: MainWindow, qtbot:
     hint, document = window.hint, window.context.document
     hint.dismiss.click()
     before = document.session
-    assert hint.label.text() == "Try this: set is x1 to 2. “is” now keeps 58% for itself, 22% before."
+    assert hint.label.text() == "Try this: set x1 of “is” to 2. “is” now keeps 58% for itself, 22% before."
     hint.do_it.click()
     settle(qtbot, window)
     assert document.experiment.tokens.embeddings[1, 0] == 2
@@ -102,3 +103,21 @@ def test_what_is_no_example_has_nothing_to_try(window: MainWindow) -> None:
     assert not window.hint.isVisible()
     window.context.document.undo_stack.undo()
     assert window.hint.isVisible()
+
+
+def test_the_links_are_level_with_the_text_beside_them(window: MainWindow) -> None:
+    hint = window.hint
+    words: list[QWidget] = [hint.label, hint.start, hint.dismiss]
+    for word in words:
+        word.setText("New")  # type: ignore[attr-defined]
+    hint.layout().activate()
+    image = hint.grab().toImage()
+    background = image.pixelColor(0, 0)
+
+    def rows(word: QWidget) -> list[int]:
+        """The rows of pixels that hold ink."""
+        place = word.geometry()
+        xs = range(place.left(), place.left() + word.fontMetrics().horizontalAdvance("New"))
+        return [y for y in range(image.height()) if any(image.pixelColor(x, y) != background for x in xs)]
+
+    assert rows(words[0]) and all(rows(word) == rows(words[0]) for word in words)

@@ -110,3 +110,14 @@ def test_it_is_narrowed_down_and_copied_as_text(window: MainWindow, qtbot: QtBot
 def test_text_in_two_columns() -> None:
     groups = [Group("One", (("Do", "F2"), ("Do more", "Ctrl+D"))), Group("Two", (("Rest", "Esc"),))]
     assert as_text(groups) == "One\n  Do       F2\n  Do more  Ctrl+D\n\nTwo\n  Rest     Esc\n"
+
+
+def test_enter_in_the_field_copies_and_closes_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    dialog = ShortcutsDialog(window.menuBar(), window)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    QGuiApplication.clipboard().setText("before")
+    dialog.field.setFocus()
+    qtbot.keyClicks(dialog.field, "undo")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert dialog.isVisible() and QGuiApplication.clipboard().text() == "before"

@@ -308,3 +308,31 @@ def test_the_influence_follows_the_selection_and_the_experiment(window: MainWind
 
 def test_nothing_of_a_tour_is_made_before_one_is_asked_for(window: MainWindow) -> None:
     assert window.tours.guide is None and not window.tours.next.isEnabled() and not window.tours.keep.isEnabled()
+
+
+def test_a_number_of_an_answer_is_looked_at_where_it_is_so(window: MainWindow, qtbot: QtBot) -> None:
+    bar = started(window)
+    touring = guide_of(window).touring
+    assert touring.tour is not None
+    touring.go_to(len(touring.tour) - 1)
+    bar.reveal.click()
+    claim = bar.touring.stop.answer.claims[0]  # type: ignore[union-attr]
+    assert not touring.answered and claim.place is not None
+    bar.answer.followed.emit(*claim.place)
+    assert touring.answered
+    settle(qtbot, window)
+    head, query, key = claim.place
+    qtbot.waitUntil(lambda: f"{claim.text}" in window.sentence.sentence.accessibleName())
+    selection = window.context.selection
+    assert (selection.head, selection.query, selection.key) == (head, query, key)
+
+
+def test_questions_are_asked_of_what_the_answers_start_from(window: MainWindow) -> None:
+    started(window)
+    touring = guide_of(window).touring
+    assert touring.tour is not None
+    touring.go_to(len(touring.tour.steps))
+    assert window.context.document.experiment.tokens.embeddings[1, 0] == 0, "not what the last step made of it"
+    started(window, 6)
+    touring.go_to(len(touring.tour.steps))
+    assert window.context.document.experiment.rule.kind == "none" and window.context.selection.head == "mean"

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -23,6 +24,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QMessageBox,
+    QToolButton,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -34,6 +37,7 @@ from attn_gui.files import session as session_files
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import Session
 from attn_gui.views.main_window import MainWindow
+from attn_gui.views.sentence_bar import SHOWN_KEYS
 from attn_gui.views.status import Status
 from tests.views.window_helpers import (
     cell_rect,
@@ -452,3 +456,59 @@ def test_a_long_text_is_made_from_the_menu_and_one_goes_to_a_word(window: MainWi
     assert 699 in grid.keys
     window.context.document.undo_stack.undo()
     assert window.context.document.session.named.name == before
+
+
+def test_no_part_is_a_window_of_its_own_while_the_window_is_made(qtbot: QtBot, tmp_path: Path) -> None:
+    class Watch(QObject):
+        seen: ClassVar[list[str]] = []
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+                self.seen.append(type(watched).__name__)
+            return False
+
+    watch = Watch()
+    application = QApplication.instance()
+    assert application is not None
+    application.installEventFilter(watch)
+    with karina_window(qtbot, tmp_path):
+        application.removeEventFilter(watch)
+    assert watch.seen == ["MainWindow"]
+
+
+def test_a_sentence_that_is_too_long_for_the_window_leaves_keys_out(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_long_example(1024)
+    qtbot.waitUntil(lambda: window.context.document.experiment.n_q == 1024)
+    settle(qtbot, window)
+    bar = window.sentence
+    counts = []
+    for width in (960, 1280, 2400):
+        window.resize(width, 720)
+        QApplication.processEvents()
+        assert bar.sentence.sizeHint().width() <= bar.sentence.width(), width
+        assert "others" in bar.sentence.text()
+        counts.append(bar.sentence.text().count("%") - 1)
+    assert counts == sorted(counts) and counts[0] < counts[-1] == SHOWN_KEYS
+    assert bar.sentence.accessibleName().count("%") - 1 == SHOWN_KEYS
+
+
+def test_a_long_text_opens_on_a_number_that_its_note_speaks_of(window: MainWindow, qtbot: QtBot) -> None:
+    window.context.selection.set_cell(1, 3)
+    window.open_long_example(1024)
+    qtbot.waitUntil(lambda: window.context.document.experiment.n_q == 1024)
+    settle(qtbot, window)
+    selection = window.context.selection
+    assert (selection.head, selection.query, selection.key) == (0, 512, 511), "head 1 looks near"
+    assert "others" in window.sentence.sentence.text() and not window.why.accessibleName().startswith("Why 0?")
+
+
+def test_buttons_that_open_a_menu_have_nothing_over_their_text(window: MainWindow) -> None:
+    button = QToolButton(window)
+    button.setText("Copy…")
+    button.show()
+    button.adjustSize()
+    plain = button.grab().toImage()
+    button.setMenu(QMenu(button))
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.resize(plain.size())
+    assert button.grab().toImage() == plain

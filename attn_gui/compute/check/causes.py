@@ -84,6 +84,8 @@ def _candidates(setting: Setting, stage: str, head: Head, start: Start, comparin
         values = chain.of(stage, head)
         if values.shape == usual.shape and not torch.equal(values, usual):
             yield Candidate(slip.name, slip.words, values.numpy(), chain)
+    if head == "mean":
+        yield Candidate("sum_of_heads", "the sum over the heads, not their mean", setting.e.heads * usual.numpy())
     yield from _of_printing(stage, usual.numpy(), comparing)
     yield from _of_others(setting, stage, head, start.chain)
 
@@ -112,6 +114,8 @@ def _of_printing(stage: str, usual: Floats, comparing: Comparing) -> Iterator[Ca
 def _of_others(setting: Setting, stage: str, head: Head, chain: Chain) -> Iterator[Candidate]:
     """Numbers of another head or another stage."""
     e = setting.e
+    if isinstance(head, int) and e.heads > 1 and STAGES[stage].square:
+        yield Candidate("mean_of_heads", "the mean over the heads", chain.of(stage, "mean").numpy())
     if isinstance(head, int) and STAGES[stage].per_head:
         for other in range(e.heads):
             if other != head:

@@ -17,6 +17,7 @@ from attn_gui.compute.check.remarks import remarks_on
 from attn_gui.compute.check.setting import Setting
 from attn_gui.compute.threads import threads_for
 from attn_gui.model.check.checked import Carried, Checked
+from attn_gui.model.check.limit import too_large
 from attn_gui.model.check.table import GivenTable, Printed
 from attn_gui.model.check.verdict import Verdict
 from attn_gui.model.errors import HiddenStage
@@ -26,8 +27,6 @@ from attn_gui.model.stage_shape import computed_stages_of, stage_shape
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head, Trace
 
-# cells of A over all heads that a table is still checked for: each slip computes them anew
-MOST_CELLS = 1 << 18
 ORDER = {name: place for place, name in enumerate(STAGES)}
 
 
@@ -148,6 +147,15 @@ class _Checking:
             if names not in [start.own for start in starts]:
                 numbers = {self._place(own.table): own.printed.values for own in used}
                 starts.append(Start(self._right.with_own(numbers), names))
+        # what is worked out with more digits than were written down follows from them as well
+        exact = {
+            self._place(own.table): own.continued.of(own.table.stage, own.table.head).numpy()
+            for own in before
+            if own.continued is not None
+        }
+        rest = {self._place(own.table): own.printed.values for own in before if not own.right}
+        if exact and starts:
+            starts.append(Start(self._right.with_own({**rest, **exact}), starts[0].own))
         starts += [Start(own.continued, (own.name,)) for own in reversed(before) if own.continued is not None]
         return starts
 
@@ -212,6 +220,4 @@ def _fault(e: Experiment, table: GivenTable) -> str:
     shape = stage_shape(e, stage)
     if table.shape != shape or any(len(row) != shape[1] for row in table.cells):
         return f"Expected {shape[0]} × {shape[1]} numbers for {stage}, received {table.shape[0]} × {table.shape[1]}"
-    if (cells := e.heads * e.n_q * e.n_k) > MOST_CELLS:
-        return f"Too large to check: {cells:,} scores over all heads, at most {MOST_CELLS:,}"
-    return ""
+    return too_large(e)

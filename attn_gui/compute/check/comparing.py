@@ -31,18 +31,21 @@ class Comparing:
 
         Either neighbour will do for a number half-way between two. ``widened`` is added to what they may lie apart.
         """
-        low = np.asarray(values, np.float64)
-        high = low if other is None else np.asarray(other, np.float64)
-        low, high = np.fmin(low, high), np.fmax(low, high)
+        one = np.asarray(values, np.float64)
+        two = one if other is None else np.asarray(other, np.float64)
         given, half = self.printed.values, self.printed.half_units
         with np.errstate(invalid="ignore"):
+            # where one of them has left the range of its numbers, the other one is left
+            low, high = (np.where(np.isfinite(a), a, b) for a, b in ((one, two), (two, one)))
+            low, high = np.fmin(low, high), np.fmax(low, high)
             size = np.fmax(np.abs(low), np.abs(high))
             # the end of a cell, low + half, is itself rounded in binary
             slack = half * (1 + 1e-9) + self._noise * size + 1e-15
             if widened is not None:
                 slack = slack + widened
             near = (given >= low - slack) & (given <= high + slack) & np.isfinite(size)
-            endless = np.isneginf(high) & (given <= FORBIDS)
-            endless |= np.isposinf(low) & (given == np.inf)
+            endless = (np.isneginf(one) | np.isneginf(two)) & (given <= FORBIDS)
+            endless |= (np.isposinf(one) | np.isposinf(two)) & (given == np.inf)
+            endless |= (np.isnan(one) | np.isnan(two)) & np.isnan(given)
         result: Cells = (near | endless) & self.printed.answered
         return result

@@ -137,9 +137,9 @@ class Difference:
         return np.where(~allowed & (left == right), 0.0, less)
 
 
-def strips(shape: tuple[int, int], cells: int = STRIP_CELLS) -> Iterator[slice]:
-    """The rows of a matrix of ``shape`` in blocks of about ``cells``."""
-    step = max(1, cells // max(1, shape[1]))
+def strips(shape: tuple[int, int]) -> Iterator[slice]:
+    """The rows of a matrix of ``shape`` in blocks of about STRIP_CELLS."""
+    step = max(1, STRIP_CELLS // max(1, shape[1]))
     for start in range(0, shape[0], step):
         yield slice(start, min(start + step, shape[0]))
 

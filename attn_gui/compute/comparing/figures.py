@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.compute.comparing.beside import Beside
-from attn_gui.compute.comparing.difference import Difference, strips
+from attn_gui.compute.comparing.difference import strips
 from attn_gui.compute.comparing.pair import Pair, weights_of
 from attn_gui.compute.comparing.rows import Gathered, cosines, divergences
 from attn_gui.model.comparison import FIGURE_CELLS, Comparison, Figures, Largest, RowFigures, Side
@@ -18,6 +18,8 @@ from attn_gui.model.experiment import Experiment
 
 # rows of a matrix that is not gone over whole are taken so many at a time
 ROWS_TOGETHER = 16
+# of these rows so many cells are looked at in one step: they have to be computed first
+PIECE_CELLS = 1 << 17
 # seconds between figures that are on their way
 SHOWN_S = 0.5
 ON_THE_WAY = "being computed"
@@ -31,16 +33,17 @@ def figures(pair: Pair) -> Steps:
     Of a matrix of more than FIGURE_CELLS, rows that lie evenly are looked at.
     """
     shape = pair.comparison.shape
-    scan, cosine = _Scan(pair), _cosine(pair.comparison)
+    scan, cosine = _Scan(pair), (yield from _cosine(pair.comparison))
     told = time.monotonic()
     for rows in looked_at(shape):
         yield from _made_ready(pair.matrices[:2], rows, rows.start / shape[0])
-        scan.look_at(rows)
-        if time.monotonic() - told > SHOWN_S:
-            told = time.monotonic()
-            yield scan.found(ON_THE_WAY, cosine, done=False)
-        else:
-            yield rows.stop / shape[0]
+        for columns in pieces(rows, shape):
+            scan.look_at(rows, columns)
+            if time.monotonic() - told > SHOWN_S:
+                told = time.monotonic()
+                yield scan.found(ON_THE_WAY, cosine, done=False)
+            else:
+                yield rows.stop / shape[0]
     divergence = yield from _divergence(pair.comparison)
     return scan.found(divergence, cosine, done=True)
 
@@ -59,37 +62,46 @@ def goes_over_all(shape: tuple[int, int], cells: int = FIGURE_CELLS) -> bool:
     return shape[0] * shape[1] <= cells
 
 
+def pieces(rows: slice, shape: tuple[int, int]) -> Iterator[slice]:
+    """The columns of ``rows`` in parts of about PIECE_CELLS; of rows that :func:`strips` gives, all at once."""
+    step = max(1, PIECE_CELLS // (rows.stop - rows.start))
+    step = shape[1] if goes_over_all(shape) else step
+    for start in range(0, shape[1], step):
+        yield slice(start, min(start + step, shape[1]))
+
+
 class _Scan:
     """What is found cell by cell."""
 
     def __init__(self, pair: Pair) -> None:
         self._left, self._right, self._difference = pair.matrices
-        self._columns = slice(0, pair.comparison.shape[1])
         self._all_rows = pair.comparison.shape[0]
         self._all = goes_over_all(pair.comparison.shape)
         self._largest: Largest | None = None
         self._rows = self._one_sided = self._not_finite = 0
 
-    def look_at(self, rows: slice) -> None:
-        difference: Difference = self._difference
-        values = difference.block(rows, self._columns)
-        masks = [side.allowed(rows, self._columns) for side in (self._left, self._right)]
-        allowed = difference.allowed(rows, self._columns)
-        difference.widen(values, allowed)
+    def look_at(self, rows: slice, columns: slice) -> None:
+        """Take in a part of ``rows``, of which that from the first column on comes first."""
+        values = self._difference.block(rows, columns)
+        masks = [side.allowed(rows, columns) for side in (self._left, self._right)]
+        allowed = self._difference.allowed(rows, columns)
+        self._difference.widen(values, allowed)
         if self._all:
-            difference.take_in(rows.start, values, allowed)
+            self._difference.take_in(rows.start, values, allowed)
         usable = allowed & np.isfinite(values)
-        self._rows += rows.stop - rows.start
+        self._rows += rows.stop - rows.start if columns.start == 0 else 0
         self._one_sided += int((masks[0] != masks[1]).sum())
         self._not_finite += int((allowed & ~usable).sum())
         if not usable.any():
             return
         sizes = np.where(usable, np.abs(values), -1.0)
         i, j = (int(place) for place in np.unravel_index(sizes.argmax(), sizes.shape))
-        if self._largest is None or sizes[i, j] > abs(self._largest.difference):
-            row, cell = slice(rows.start + i, rows.start + i + 1), slice(j, j + 1)
-            left, right = (float(side.block(row, cell)[0, 0]) for side in (self._left, self._right))
-            self._largest = Largest(float(values[i, j]), row.start, j, left, right)
+        found = float(values[i, j])
+        if self._largest is None or abs(found) > abs(self._largest.difference):
+            i, j = rows.start + i, columns.start + j
+            cell = slice(i, i + 1), slice(j, j + 1)
+            left, right = (float(side.block(*cell)[0, 0]) for side in (self._left, self._right))
+            self._largest = Largest(found, i, j, left, right)
 
     def found(self, divergence: RowFigures | str, cosine: RowFigures | str, *, done: bool) -> Figures:
         return Figures(
@@ -115,9 +127,15 @@ def _divergence(comparison: Comparison) -> Generator[float, None, RowFigures | s
     gathered = Gathered(shape[0], largest=True)
     for rows in looked_at(shape):
         yield from _made_ready(weights, rows, rows.start / shape[0])
-        left, right = (matrix.block(rows, slice(0, shape[1])) for matrix in weights)
-        gathered.add(divergences(left, right, tolerances), rows.start)
-        yield rows.stop / shape[0]
+        parts: list[list[NDArray[np.floating]]] = [[], []]
+        for columns in pieces(rows, shape):
+            for matrix, of in zip(weights, parts, strict=True):
+                of.append(matrix.block(rows, columns))
+            yield rows.start / shape[0]
+        left, right = (np.hstack(of) for of in parts)
+        for few in strips((rows.stop - rows.start, shape[1])):
+            gathered.add(divergences(left[few], right[few], tolerances), rows.start + few.start)
+            yield rows.stop / shape[0]
     return gathered.found() or "no row of weights sums to 1 on both sides"
 
 
@@ -143,7 +161,7 @@ def _tolerance(side: Side) -> float:
     return e.precision.eps * (2 + math.log2(e.n_k)) * (2 if side.head == "mean" else 1)
 
 
-def _cosine(comparison: Comparison) -> RowFigures | str:
+def _cosine(comparison: Comparison) -> Generator[float, None, RowFigures | str]:
     stage, sides = comparison.output_stage, comparison.sides
     if comparison.heads and any(side.head == "mean" for side in sides):
         return "the mean over heads has no output of its own"
@@ -156,6 +174,7 @@ def _cosine(comparison: Comparison) -> RowFigures | str:
     gathered = Gathered(count, largest=False)
     for rows in strips((count, left.shape[1])):
         gathered.add(cosines(left[rows], right[rows]), rows.start)
+        yield 0.0
     return gathered.found() or "no output has a direction"
 
 

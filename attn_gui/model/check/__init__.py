@@ -2,6 +2,7 @@
 
 from attn_gui.model.check.ask import CheckAnswer, CheckAsk
 from attn_gui.model.check.checked import Carried, Cause, Checked
+from attn_gui.model.check.limit import too_large
 from attn_gui.model.check.printed import NotANumber, PrintedNumber, read_cell
 from attn_gui.model.check.table import GivenTable, Printed
 from attn_gui.model.check.text import Unfitting, cells_in
@@ -21,4 +22,5 @@ __all__ = [
     "Verdict",
     "cells_in",
     "read_cell",
+    "too_large",
 ]

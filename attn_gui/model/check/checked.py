@@ -79,7 +79,7 @@ class Checked:
     @property
     def score(self) -> str:
         """``20 of 25 right``, of the cells that are answered."""
-        return f"{self.count(Verdict.RIGHT)} of {self.answered} right"
+        return f"{self.count(Verdict.RIGHT):,} of {self.answered:,} right"
 
     @property
     def summary(self) -> str:
@@ -89,12 +89,12 @@ class Checked:
         if not self.answered:
             return "Nothing is answered yet."
         blank = self.count(Verdict.BLANK)
-        sentences = [self.score + (f", {blank} not answered." if blank else ".")]
+        sentences = [self.score + (f", {blank:,} not answered." if blank else ".")]
         if self.carried is not None:
             sentences.append(self._of_carried(self.carried))
         if wrong := self.count(Verdict.WRONG):
             if self.carried is not None:
-                sentences.append(f"{wrong} {'is' if wrong == 1 else 'are'} wrong.")
+                sentences.append(f"{wrong:,} {'is' if wrong == 1 else 'are'} wrong.")
             sentences += self._of_wrong()
         return " ".join([*sentences, *self.remarks])
 
@@ -118,12 +118,12 @@ class Checked:
         count = self.count(Verdict.CARRIED)
         which = "are" if len(carried.own) > 1 else "is"
         rounded = f", which {which} right but rounded" if carried.rounded else ""
-        return f"{count} {'follows' if count == 1 else 'follow'} from your own {both(carried.own)}{rounded}."
+        return f"{count:,} {'follows' if count == 1 else 'follow'} from your own {both(carried.own)}{rounded}."
 
     def _of_wrong(self) -> list[str]:
         cause, answered = self.cause, self.answered
         if cause is not None:
-            fits = f"All {answered} fit" if cause.fits == answered else f"{cause.fits} of {answered} fit"
+            fits = f"All {answered:,} fit" if cause.fits == answered else f"{cause.fits:,} of {answered:,} fit"
             if answered == 1:
                 fits = "It fits"
             return [f"{fits} {cause.words}{f', from your own {both(cause.own)}' if cause.own else ''}."]

@@ -9,7 +9,24 @@ from dataclasses import dataclass
 
 _NUMBER = re.compile(r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,3}))?")
 _ENDLESS = re.compile(r"([+-]?)(?:inf|infinity|∞)", re.IGNORECASE)
-_MARKS = str.maketrans({"\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{FULLWIDTH FULL STOP}": "."})
+_NO_NUMBER = re.compile(r"[+-]?nan", re.IGNORECASE)
+_MARKS = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{EN DASH}": "-",
+        "\N{HYPHEN}": "-",
+        "\N{NON-BREAKING HYPHEN}": "-",
+        "\N{FULLWIDTH HYPHEN-MINUS}": "-",
+        "\N{SMALL HYPHEN-MINUS}": "-",
+        "\N{FULLWIDTH PLUS SIGN}": "+",
+        "\N{FULLWIDTH FULL STOP}": ".",
+        "\N{FULLWIDTH COMMA}": ",",
+        "\N{ARABIC DECIMAL SEPARATOR}": ".",
+        "\N{ARABIC PERCENT SIGN}": "%",
+        "\N{FULLWIDTH PERCENT SIGN}": "%",
+        "\N{ZERO WIDTH NO-BREAK SPACE}": None,
+    }
+)
 # a whole number of so many digits is a rounded one; a shorter one ("0", "1") is meant exactly
 ROUNDED_DIGITS = 3
 SHOWN = 24
@@ -35,7 +52,8 @@ class PrintedNumber:
 def read_cell(text: str) -> PrintedNumber | None:
     """The number of a cell, None for a blank one.
 
-    A decimal comma, a typographic minus and digits of other scripts are understood. Raises NotANumber.
+    A decimal comma, a typographic minus and digits of other scripts are understood, and 22.3 % as 0.223. What programs
+    print as nan is an answer, whose value is NaN. Raises NotANumber.
     """
     plain = "".join(text.split()).translate(_MARKS)
     if not plain:
@@ -45,18 +63,24 @@ def read_cell(text: str) -> PrintedNumber | None:
     endless = _ENDLESS.fullmatch(plain)
     if endless is not None:
         return PrintedNumber(-math.inf if endless[1] == "-" else math.inf, 0)
+    if _NO_NUMBER.fullmatch(plain):
+        return PrintedNumber(math.nan, 0)
+    percent = plain.endswith("%")
     if plain.count(",") == 1 and "." not in plain:
         plain = plain.replace(",", ".")
-    found = _NUMBER.fullmatch(plain)
-    if found is None or len(text.split()) > 1:
+    found = _NUMBER.fullmatch(plain.removesuffix("%"))
+    if found is None or len(text.removesuffix("%").split()) > 1 or (percent and found[5]):
         raise NotANumber(f"‘{shortened(text)}’ is not a number")
-    value = float(plain)
+    value = float(f"{plain[:-1]}e-2" if percent else plain)
     if math.isinf(value):
         raise NotANumber(f"‘{shortened(text)}’ is too large for a number")
-    _, whole, after, alone, exponent = found.groups()
-    decimals = len(alone or after or "") - int(exponent or 0)
-    short = len((whole or "").lstrip("0")) < ROUNDED_DIGITS
-    return PrintedNumber(value, decimals, exact=not (after or alone or exponent) and short)
+    _, _, after, alone, exponent = found.groups()
+    after = after or alone or ""
+    decimals = len(after) + 2 * percent - int(exponent or 0)
+    if value == 0:  # as exact as it looks: 0e9 is no rounding of a million
+        decimals = max(decimals, len(after))
+    short = abs(value) < 10 ** (ROUNDED_DIGITS - 1)
+    return PrintedNumber(value, decimals, exact=not after and decimals <= 0 and short)
 
 
 def shortened(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
-from attn_gui.model.check import CheckAnswer, CheckAsk, Checked, GivenTable
+from attn_gui.model.check import CheckAnswer, CheckAsk, Checked, GivenTable, too_large
 from attn_gui.model.session import Session
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
@@ -61,9 +61,9 @@ class CheckDrawer(Drawer):
         ]
         self.summary = QLabel()
         self.summary.setWordWrap(True)
+        self.summary.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.legend = Legend(context.look)
         self.given = GivenList()
-        self.empty.say("Nothing to check", "Every stage is hidden while the exercise is on.")
         controls = (self.stage, self.printed, self.open, self.clear, self.button, self.live_box, self.legend)
         self.fill(*controls, body=self._body())
         self.stage.chosen.connect(self.show_stage)
@@ -124,12 +124,17 @@ class CheckDrawer(Drawer):
 
     def refresh(self) -> None:
         e, names, shipped = self.context.document.experiment, self.work.stages, self.work.printed
-        self.show_empty(not names)
-        if not names:
+        reason = too_large(e)
+        if reason:
+            self.empty.say("Nothing to check", f"{reason}.")
+        else:
+            self.empty.say("Nothing to check", "Every stage is hidden while the exercise is on.")
+        self.show_empty(bool(reason) or not names)
+        if reason or not names:
             self.keep_asks({})
             return
         key = name, _ = self.key
-        self.stage.show_choices([(n, f"{n}   {STAGES[n].what}", None) for n in names], name)
+        self.stage.show_choices([(n, STAGES[n].entry, None) for n in names], name)
         self.printed.setVisible(shipped is not None)
         self.printed.setText("" if shipped is None else shipped.title)
         with QSignalBlocker(self.live_box):

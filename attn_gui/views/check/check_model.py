@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from attn_gui.files.layout import Layout
 from attn_gui.model.check import Checked, GivenTable, NotANumber, Unfitting, Verdict, read_cell
-from attn_gui.model.check.text import split
+from attn_gui.model.check.text import cells_in, split
 from attn_gui.views.check.kept import LONGEST_CELL
 from attn_gui.views.clipboard import Block, Refused
 from attn_gui.views.grid import NOWHERE, GridModel, Index
@@ -98,14 +98,24 @@ class CheckModel(GridModel):
         return token_text(label) if role == Role.DisplayRole else f"<span>{escape(label)}</span>"
 
     def set_block(self, row: int, column: int, block: Block, label: str) -> str | None:
-        return super().set_block(row, column, _cut(block), label)
+        cut, rows, columns = _cut(block), self.rowCount(), self.columnCount()
+        if (row, column) == (0, 0) and (len(cut) > rows or len(cut[0]) > columns):
+            # the whole table with names around it
+            try:
+                cut = cells_in("\n".join("\t".join(cell or "" for cell in line) for line in cut), rows, columns)
+            except Unfitting as error:
+                return str(error)
+        return super().set_block(row, column, cut, label)
 
     def write(self, row: int, column: int, block: Block, label: str) -> None:
         cells = [list(line) for line in self.table.cells]
+        read: dict[str, str] = {}  # each text is read once
         for r, line in enumerate(block):
             for c, text in enumerate(line):
                 if text is not None:
-                    cells[row + r][column + c] = _accepted(r, c, text.strip())
+                    if text not in read:
+                        read[text] = _accepted(r, c, text.strip())
+                    cells[row + r][column + c] = read[text]
         self.edited.emit(label, GivenTable.of(self.table.stage, self.table.head, cells))
 
     def cleared(self, column: int) -> str:
@@ -129,13 +139,22 @@ def _accepted(row: int, column: int, text: str) -> str:
 
 def _cut(block: Block) -> Block:
     """``block``; where it is lines of several numbers, with commas or blanks between them, these cut into cells."""
-    if len(block) > 1 or "[" in (block[0][0] or ""):
-        lines = [line[0] for line in block if len(line) == 1 and line[0] is not None]
-        if len(lines) == len(block):
-            try:
-                rows = split("\n".join(lines))
-            except Unfitting:
-                return block
-            if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
-                return rows
+    lines = [line[0] for line in block if len(line) == 1 and line[0] is not None]
+    if len(lines) < len(block) or all(map(_is_number, lines)):  # 0,5 below 0,25 are two numbers, not four
+        return block
+    if len(block) > 1 or "[" in lines[0]:
+        try:
+            rows = split("\n".join(lines))
+        except Unfitting:
+            return block
+        if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
+            return rows
     return block
+
+
+def _is_number(text: str) -> bool:
+    try:
+        read_cell(text)
+    except NotANumber:
+        return False
+    return True

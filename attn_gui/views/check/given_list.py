@@ -43,6 +43,7 @@ class GivenList(QListWidget):
                 item.setToolTip(words)
                 marked = row if key == current else marked
             self.setCurrentRow(marked)
+        self.setVisible(bool(tables))  # empty, it would look like a field to paste into
         if marked >= 0:
             self.scrollToItem(self.item(marked))
 

@@ -41,6 +41,7 @@ class CompareBody(QWidget):
             for place, (name, feed, slot) in enumerate(sides)
         ]
         self.left, self.right, self.difference = self.views
+        self.difference.heatmap.is_difference = True
         pictures = self.left.heatmap.pictures, self.right.heatmap.pictures
         self.reading = CellReading(comparing, self.selection, context.settings, pictures)
         self.readout = ElidedLabel()
@@ -136,8 +137,7 @@ class CompareBody(QWidget):
     def name_sides(self, left: str, right: str) -> None:
         """Head the two sides with these."""
         for view, name in ((self.left, left), (self.right, right)):
-            view.title.setText(name)
-            view.heatmap.plot.setAccessibleName(f"{name}, heatmap")
+            view.head(name)
 
     def _note_pixels(self) -> None:
         """Say what a pixel of the difference stands for, where that is more than one cell."""

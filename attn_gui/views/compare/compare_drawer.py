@@ -24,6 +24,8 @@ from attn_gui.views.top_bar import Dropdown
 FIRST_STAGE = "N"
 PINNED = "pinned"
 TOPIC = "compare"
+# characters of the widest choice of the other side: "Pinned", "Head 128"
+LONGEST_SIDE = 8
 
 
 class CompareDrawer(Drawer):
@@ -38,6 +40,7 @@ class CompareDrawer(Drawer):
         self.comparing = Comparing(context.worker, context.feed, self)
         self.stage, self.against = Dropdown("Stage"), Dropdown("Compare with")
         self.stage.setMaxVisibleItems(len(STAGES))
+        self.against.setMinimumContentsLength(LONGEST_SIDE)
         self.told = QLabel()
         self.told.setObjectName("muted")
         self.save_csv = QAction("Save as &CSV…", self)
@@ -90,7 +93,6 @@ class CompareDrawer(Drawer):
         menu.addActions([self.save_csv, heatmap.menu.save_picture])
         button = QToolButton()
         button.setText("Copy or save…")
-        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         button.setAccessibleName("Copy or save the difference")
         button.setToolTip("Copy or save the difference")
         button.setMenu(menu)
@@ -128,7 +130,7 @@ class CompareDrawer(Drawer):
 
     def _offer(self, trace: Trace, comparison: Comparison) -> None:
         stages = comparable(comparison.left.experiment, trace.experiment)
-        self.stage.show_choices([(n, f"{n}   {STAGES[n].what}", reason) for n, reason in stages], comparison.stage)
+        self.stage.show_choices([(n, STAGES[n].entry, reason) for n, reason in stages], comparison.stage)
         pinned = self._pinned.trace is not None
         heads = _heads_of(trace) if trace.experiment.heads > 1 else []
         sides = [(PINNED, "Pinned", None if pinned else "nothing is pinned")]

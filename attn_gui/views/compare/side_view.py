@@ -11,13 +11,17 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QVBoxLayout, QWidget
 
 from attn_gui.control.comparing import SideFeed
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.stages import STAGES
+from attn_gui.model.trace import Head
 from attn_gui.views.bands import Bands
 from attn_gui.views.compare.linked_selection import LinkedSelection
+from attn_gui.views.compare.words import table_cell
 from attn_gui.views.context import Context
 from attn_gui.views.elided_label import ElidedLabel
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.heatmap import Heatmap
+from attn_gui.views.heatmap.labels import token_text
 
 TITLE_HEIGHT = 16
 SPACING = 4
@@ -31,12 +35,17 @@ NAMED = ("raw", "scaled", "capped", "A", "A_masked", "N")
 class SideHeatmap(Heatmap):
     """Of a stage that may change; nothing is painted on it, and a cell is read out on both sides at once."""
 
+    compared = "N"
+    heading = ""
+    is_difference = False
+
     @property
     def maskable(self) -> bool:
         return False
 
     def show_stage(self, stage: str, *, diverging: bool) -> None:
         """Take what comes for ``stage``. diverging: whether colours are centred on 0."""
+        self.compared = stage
         # it names the axes of queries and keys
         self.plot.corner.setVisible(STAGES[stage].square)
         name = stage if stage in NAMED else "A"
@@ -46,6 +55,20 @@ class SideHeatmap(Heatmap):
             self.plot.set_theme(diverging)
             if self.shows_table:
                 self.twin.open(name)
+
+    def described(
+        self,
+        experiment: Experiment,
+        stage: str,
+        head: Head,
+        cell: tuple[int, int],
+        found: tuple[float, bool] | None,
+        decimals: int,
+    ) -> str:
+        """A cell of the table by the stage that is compared; ``experiment`` names its rows and columns."""
+        row, column = experiment.tokens.tokens[cell[0]], experiment.keys.tokens[cell[1]]
+        names = token_text(row), token_text(column)
+        return table_cell(self.compared, self.heading, names, found, decimals, difference=self.is_difference)
 
     def look_like(self, other: SideHeatmap) -> None:
         """Take the colours and the pooling that were chosen in another heatmap."""
@@ -90,6 +113,7 @@ class SideView(QWidget):
         self._explainer = Explainer(self.heatmap, selection, told)
         self.title = ElidedLabel(name)
         self.title.setObjectName("step")
+        self.head(name)
         self.bar = self.heatmap.footer.bar
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 0, 0)
@@ -102,6 +126,12 @@ class SideView(QWidget):
         column.setSpacing(SPACING)
         column.addLayout(top)
         column.addWidget(self.heatmap, 1)
+
+    def head(self, name: str) -> None:
+        """Have ``name`` over it, and in what a screen reader says."""
+        self.title.setText(name)
+        self.heatmap.heading = name
+        self.heatmap.plot.setAccessibleName(f"{name}, heatmap")
 
     def limit_height(self, cells: int) -> None:
         """Be no taller than what ``cells`` pixels for the heatmap make it."""

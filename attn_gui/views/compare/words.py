@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 from attn_gui.files.layout import Layout
-from attn_gui.model.comparison import Comparison, Figures, RowFigures
+from attn_gui.model.comparison import Comparison, Figures, RowFigures, rows_are
 from attn_gui.model.stage_shape import stage_axes
 from attn_gui.model.stages import STAGES
 from attn_gui.views.cut_text import beginning
 from attn_gui.views.figures import figure
 from attn_gui.views.heatmap.labels import token_text
-from attn_gui.views.heatmap.words import head_name
+from attn_gui.views.heatmap.words import head_name, noun
 
 # a value, and whether the mask allows its cell
 Value = tuple[float, bool]
@@ -26,6 +27,9 @@ MEGABYTE = 1 << 20
 LARGE_BYTES = 100 * MEGABYTE
 
 
+_ONE = {"queries": "query", "keys": "key", "tokens": "token"}
+
+
 def signed(difference: float, decimals: int) -> str:
     """A difference with its sign: +0.0158."""
     text = figure(difference, decimals)
@@ -38,8 +42,9 @@ def change(left: Value, right: Value, weights: bool, decimals: int) -> str:
         return "masked on both sides"
     before, after = (figure(value, decimals) if allowed else "masked" for value, allowed in (left, right))
     told = f"{before} → {after}"
-    if weights or (left[1] and right[1]):
-        told += f" ({signed(right[0] - left[0], decimals)})"
+    difference = right[0] - left[0]
+    if (weights or (left[1] and right[1])) and not math.isnan(difference):
+        told += f" ({signed(difference, decimals)})"
     return told
 
 
@@ -48,6 +53,21 @@ def place(comparison: Comparison, tables: tuple[Layout, Layout], i: int, j: int)
     row = _both(tables[0].rows[i], tables[1].rows[i])
     column = _both(tables[0].columns[j], tables[1].columns[j])
     return f"{row} → {column}" if STAGES[comparison.stage].square else f"{row}, {column}"
+
+
+def table_cell(
+    stage: str, side: str, names: tuple[str, str], found: Value | None, decimals: int, *, difference: bool
+) -> str:
+    """A cell of one of the tables for a screen reader: ``Present, query is, key the, weight 0.2226, allowed``."""
+    square = STAGES[stage].square
+    what = f"difference of {_nouns(stage)}" if difference else noun(stage)
+    parts = [side, f"{rows_are(stage)} {names[0]}", f"key {names[1]}" if square else names[1]]
+    if found is not None:
+        value, allowed = found
+        number = signed(value, decimals) if difference else figure(value, decimals)
+        parts += [f"{what} {number}"] if allowed or (stage == "N" and not difference) else []
+        parts += (["allowed" if allowed else "masked"] if square else []) if not difference or not allowed else []
+    return ", ".join(parts)
 
 
 def summed_up(comparison: Comparison, tables: tuple[Layout, Layout], names: tuple[str, str], f: Figures, d: int) -> str:
@@ -71,7 +91,8 @@ def left_out(comparison: Comparison, names: tuple[str, str]) -> str:
     told = []
     for axis, counts in zip(axes, zip(*comparison.shapes, strict=True), strict=True):
         if counts[0] != counts[1]:
-            told.append(f"{counts[0]:,} {axis} {names[0]}, {counts[1]:,} {names[1]}")
+            one = _ONE.get(axis, axis) if counts[0] == 1 else axis
+            told.append(f"{counts[0]:,} {one} {names[0]}, {counts[1]:,} {names[1]}")
     if not told:
         return ""
     rows, columns = comparison.shape
@@ -113,6 +134,11 @@ def of_heads(comparison: Comparison) -> str:
     if counts == [1, 1]:
         return ""
     return left.capitalize() if left == right else f"Pinned {left}, present {right}"
+
+
+def _nouns(stage: str) -> str:
+    one = noun(stage)
+    return f"values of {STAGES[stage].what}" if one.startswith("value of") else f"{one}s"
 
 
 def _largest(comparison: Comparison, tables: tuple[Layout, Layout], f: Figures, d: int) -> str:

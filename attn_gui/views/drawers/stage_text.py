@@ -71,7 +71,7 @@ def _of_projection(e: Experiment, stage: str) -> str:
 def told(e: Experiment, stage: str, head: Head) -> str:
     """The formula, the shape with what its axes count, the precision, and which head it is of."""
     (rows, columns), (row_axis, column_axis) = stage_shape(e, stage), stage_axes(e, stage)
-    parts = [formula(e, stage), f"{rows} × {columns} ({row_axis} × {column_axis}), {e.precision}"]
+    parts = [formula(e, stage), f"{rows:,} × {columns:,} ({row_axis} × {column_axis}), {e.precision}"]
     if STAGES[stage].per_head and e.heads > 1:
         if head == "mean" and STAGES[stage].square:
             parts.append("mean over heads")

@@ -85,7 +85,7 @@ class StagesDrawer(Drawer):
     def refresh(self) -> None:
         e = self.context.document.experiment
         names = stages_of(e)
-        self.stage.show_choices([(name, f"{name}   {STAGES[name].what}", None) for name in names], self._name(e))
+        self.stage.show_choices([(name, STAGES[name].entry, None) for name in names], self._name(e))
         form = view_choices.word(self.context.document.session, "stage_as", self.form.values, "table")
         self.form.show_value(form)
         self._bands.set_count(e.n_q)

@@ -74,7 +74,7 @@ class WeightsPart:
     def told(self) -> str:
         """What is shown, with its formula and shape."""
         rows, columns = len(self.rows), len(self.columns)
-        text = f"{self._about()}  ·  {rows} × {columns}"
+        text = f"{self._about()}  ·  {rows:,} × {columns:,}"
         shared = self.experiment.heads // self.of.parts
         if self.group is not None and shared > 1:
             first = self.group * shared + 1

@@ -12,7 +12,8 @@ from attn_gui.views import half_typed
 from attn_gui.views.context import Context
 from attn_gui.views.elided_label import ElidedLabel
 
-CHANGED = "What was given has been changed, and marking tells. Undo it to go on."
+CHANGED = "What was given has been changed, and marking tells."
+UNDO = f"{CHANGED} Undo it to go on."
 
 
 class ExerciseBar(QFrame):
@@ -74,7 +75,7 @@ class ExerciseBar(QFrame):
     def _outcome(self, exercise: Exercise) -> str:
         exercising, tally = self._exercising, self._exercising.tally
         if not exercising.is_as_given:
-            return f"⚠ {CHANGED}"
+            return f"⚠ {self._changed}"
         if exercising.checking:
             return "Checking"
         words = []
@@ -89,9 +90,14 @@ class ExerciseBar(QFrame):
             words.append(f"{_checks(tally.checks).capitalize()} so far.")
         return " ".join(words)
 
+    @property
+    def _changed(self) -> str:
+        # a file may have come so
+        return UNDO if self._context.document.undo_stack.canUndo() else CHANGED
+
     def _why_not(self, exercise: Exercise) -> str:
         if not self._exercising.is_as_given:
-            return CHANGED
+            return self._changed
         return "" if exercise.answers else "Type an answer first"
 
     def _when(self, exercise: Exercise) -> str:

@@ -136,15 +136,15 @@ class MakeDialog(QDialog):
         named = self._context.document.session.named
         self._suggested = f"Exercise: {named.name}"[:LONGEST_NAME]
         self.name.setPlaceholderText(self._suggested)
+        self.numbers.offer(named.experiment)
         reasons: dict[str, list[str]] = {}
-        for stage, reason in askable(named.experiment).items():
+        for stage, reason in askable(named.experiment, self.numbers.drawn).items():
             self.stages[stage].setEnabled(reason is None)
             self.stages[stage].setToolTip(reason or STAGES[stage].what)
             if reason is not None:
                 reasons.setdefault(reason, []).append(stage)
         self.why_not.setText("; ".join(f"{', '.join(stages)}: {reason}" for reason, stages in reasons.items()))
         self.why_not.setVisible(bool(reasons))
-        self.numbers.offer(named.experiment)
         hidden = bool(named.experiment.hidden)
         self.make.setEnabled(bool(self.asked) and not hidden and self.numbers.is_sound)
         count = len(self.listed)
@@ -159,8 +159,17 @@ class MakeDialog(QDialog):
             chosen, _ = QFileDialog.getSaveFileName(self, "Save the exercise", str(start / (name + ENDING)), FILES)
         if chosen:
             path = Path(chosen)
-            attn = path.suffix == ENDING or bool(self.listed)
-            self.write(path if attn else path.with_name(path.name + ENDING))
+            attn = path.suffix.casefold() == ENDING or bool(self.listed)
+            self._begin(path if attn else path.with_name(path.name + ENDING), asked_for=attn)
+
+    def _begin(self, path: Path, *, asked_for: bool) -> None:
+        """Write to ``path``, unless that would replace what nobody was asked about."""
+        if path == self._context.document.path:
+            self._say(f"{path.name} holds what the exercise is made of: choose another name")
+        elif not asked_for and path.exists():
+            self._say(f"{path.name} is there already: choose it to replace it")
+        else:
+            self.write(path)
 
     def _choose_list(self) -> None:
         start = str(self._context.settings.export_folder)

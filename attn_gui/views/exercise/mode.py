@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -44,6 +44,13 @@ class ExerciseMode(QObject):
         column.insertWidget(column.indexOf(window.formula), self.bar)
         window.formula.stand_in(self.work)
         window.menus.panels.add(self.work)
+        # others open drawers as well: a tour that ends has the window as it was before
+        self._shut_soon = QTimer(self)
+        self._shut_soon.setSingleShot(True)
+        self._shut_soon.setInterval(0)
+        self._shut_soon.timeout.connect(self._shut)
+        for dock in window.docks:
+            dock.toggleViewAction().toggled.connect(lambda shown: self._shut_soon.start() if shown else None)
         self.bar.mine.toggled.connect(lambda on: self._arrange())
         context.document.changed.connect(lambda before, after: self.follow(after))
         self.follow(context.document.session)
@@ -74,19 +81,21 @@ class ExerciseMode(QObject):
         self.work.setVisible(working)
         self.work.drive(working and formula.scores.isHidden())
         formula.rebalance()
-        for part in (self._window.sentence.sentence, self._window.why):
-            part.setVisible("N" not in hidden)
+        walk = self._window.walk
+        walking = walk is not None and not walk.isHidden()  # it stands in the place of the line of why
+        self._window.sentence.sentence.setVisible("N" not in hidden)
+        self._window.why.setVisible("N" not in hidden and not walking)
         if working and had_focus is not None and not had_focus.isVisible():
             self.work.table.setFocus()
 
     def _bar(self) -> None:
+        selection = self._window.context.selection
+        if not self._barred and selection.head == "mean":
+            selection.set_head(0)  # nobody is asked for a mean
         walk = self._window.walk
         if walk is not None and walk.isVisible():
             walk.toggle()
-        for dock in self._window.docks:
-            if dock.objectName() in HIDING and not dock.isHidden():
-                self._closed.append(dock)
-                dock.hide()
+        self._shut()
         wanted = set(self._actions())
         for action in [action for action in self._barred if action not in wanted]:
             self._give_back(action)
@@ -96,6 +105,16 @@ class ExerciseMode(QObject):
             action.setEnabled(False)
             action.setToolTip(REASON)
             action.setStatusTip(REASON)
+
+    def _shut(self) -> None:
+        """Close the drawers that would have nothing to say, until they have."""
+        if not self._window.context.document.experiment.hidden:
+            return
+        for dock in self._window.docks:
+            if dock.objectName() in HIDING and not dock.isHidden():
+                if dock not in self._closed:
+                    self._closed.append(dock)
+                dock.hide()
 
     def _unbar(self) -> None:
         for action in list(self._barred):

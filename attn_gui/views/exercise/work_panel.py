@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from attn_gui.control.exercising import Exercising
 from attn_gui.files.layout import layout
-from attn_gui.model.exercise import Exercise, asked_cells
+from attn_gui.model.check import GivenTable
+from attn_gui.model.exercise import MOST_CELLS, Exercise, asked_cells, cells_of
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import Session
 from attn_gui.model.stages import STAGES
@@ -69,16 +71,23 @@ class WorkPanel(Panel):
             return
         self._offer(exercise)
         stage, head = self.stage.value, self.context.selection.head
-        answer = self._exercising.answer(stage, 0 if head == "mean" else min(head, e.heads - 1))
-        assert answer.head != "mean", "nobody is asked for a mean"
-        names = layout(e, stage)
-        labels = names.rows, names.columns
-        self.model.show(answer, asked_cells(e, stage, answer.head), labels, locked=self._locked)
+        of_heads = e.heads > 1 and STAGES[stage].per_head
+        why_none = _why_none(e, stage, of_mean=of_heads and head == "mean")
+        of_head = ""
+        if why_none:
+            self.model.show(GivenTable(stage, 0, ()), np.zeros((0, 0), bool), ((), ()), locked=True)
+        else:
+            answer = self._exercising.answer(stage, 0 if head == "mean" else min(head, e.heads - 1))
+            assert answer.head != "mean", "nobody is asked for a mean"
+            names = layout(e, stage)
+            labels = names.rows, names.columns
+            self.model.show(answer, asked_cells(e, stage, answer.head), labels, locked=self._locked)
+            of_head = f" of head {answer.head + 1}" if of_heads else ""
         self._pages.setCurrentWidget(self.table)
-        self.heads.setVisible(e.heads > 1 and STAGES[stage].per_head)
+        self.heads.setVisible(of_heads)
         self.show_formula(_formula(e, stage))
-        of_head = f" of head {answer.head + 1}" if e.heads > 1 and STAGES[stage].per_head else ""
-        self.told.setText(f"{stage}{of_head}: {self.model.typed} of {self.model.asked} filled in")
+        filled_in = f"{self.model.typed} of {self.model.asked} filled in"
+        self.told.setText(f"{stage}{of_head}: {why_none or filled_in}")
         for table in self.tables.values():
             table.setAccessibleName(f"Your answers, {stage}{of_head}")
 
@@ -113,6 +122,14 @@ class WorkPanel(Panel):
         column.addWidget(bars)
         column.addLayout(row)
         return foot
+
+
+def _why_none(e: Experiment, stage: str, *, of_mean: bool) -> str:
+    """Why there is nothing to fill in, or ""."""
+    cells = cells_of(e, stage)
+    if cells > MOST_CELLS:
+        return f"{cells:,} numbers are too many to fill in; at most {MOST_CELLS:,}"
+    return "choose a head; the mean is not asked" if of_mean else ""
 
 
 def _formula(e: Experiment, stage: str) -> str:

@@ -41,11 +41,12 @@ class FlowView(QWidget):
         for bar in self.bars.values():
             bar.valueChanged.connect(self._on_scrolled)
         self.canvas.sight_wanted.connect(self.bring_into_sight)
-        self.canvas.resized.connect(lambda: self._lay_out(self.places.top_q, self.places.top_k))
+        self.canvas.resized.connect(self._on_resized)
         self.zoom_in = self._action("Zoom &in", ["+", "="], lambda: self._zoom(ZOOM))
         self.zoom_out = self._action("Zoom &out", ["-"], lambda: self._zoom(1 / ZOOM))
         self.fit_all = self._action("&Fit", ["0"], self.fit)
         self.extra: list[QAction] = []
+        self._selection = context.selection
         context.selection.cell_changed.connect(self._on_selected)
 
     @property
@@ -54,8 +55,11 @@ class FlowView(QWidget):
 
     def show_experiment(self, experiment: Experiment) -> None:
         """Lay out the tokens of ``experiment``."""
+        before = self.canvas.experiment
         self.canvas.show_experiment(experiment)
         self._lay_out(self.places.top_q, self.places.top_k)
+        if (before.n_q, before.n_k) != (experiment.n_q, experiment.n_k):
+            self._find_selected()
 
     def fit(self) -> None:
         """Bring every token into sight, if that can be."""
@@ -132,6 +136,20 @@ class FlowView(QWidget):
         self.canvas.show_places(replace(laid, top_q=tops["query"], top_k=tops["key"]))
         if any(before.in_sight(side) != self.places.in_sight(side) for side in self.bars):
             self.sight_changed.emit()
+
+    def _on_resized(self) -> None:
+        self._lay_out(self.places.top_q, self.places.top_k)
+        self._find_selected()
+
+    def _find_selected(self) -> None:
+        """Bring the selected tokens to the middle where they are out of sight."""
+        places, tops = self.places, dict[Side, float]()
+        selected: dict[Side, int] = {"query": self._selection.query, "key": self._selection.key}
+        for side, index in selected.items():
+            seen = places.top(side) <= index <= places.top(side) + places.rows - 1
+            if index < places.count(side) and not seen:
+                tops[side] = index + 0.5 - places.rows / 2
+        self._scroll_to(tops)
 
     def _on_selected(self, query: int, key: int) -> None:
         cell: dict[Side, int] = {"query": query, "key": key}

@@ -48,6 +48,11 @@ class Figure:
     decimals: int
 
     @property
+    def description(self) -> str:
+        """For who cannot see it."""
+        return f"{self.title}, {self.subtitle}: rows are queries, columns are keys"
+
+    @property
     def table(self) -> ColourTable:
         return self.theme.diverging if self.picture.request.diverging else self.theme.sequential
 

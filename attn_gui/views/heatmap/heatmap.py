@@ -13,6 +13,7 @@ from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.session import Session
+from attn_gui.model.trace import Head
 from attn_gui.model.walk import OF_SCORES
 from attn_gui.views.context import Context
 from attn_gui.views.heatmap.choices import Choices
@@ -30,6 +31,7 @@ from attn_gui.views.heatmap.pointer import Pointer
 from attn_gui.views.heatmap.readout import ReadOut
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.heatmap.twin import Twin
+from attn_gui.views.heatmap.words import cell_description
 
 # a trace that takes longer dims the picture that it will replace
 PATIENCE_MS = 300
@@ -131,10 +133,22 @@ class Heatmap(QWidget):
     def shows_table(self) -> bool:
         return self._pages.currentWidget() is not self.plot
 
+    def described(
+        self,
+        experiment: Experiment,
+        stage: str,
+        head: Head,
+        cell: tuple[int, int],
+        found: tuple[float, bool] | None,
+        decimals: int,
+    ) -> str:
+        """A cell of the table in words, for a screen reader."""
+        return cell_description(experiment, stage, head, cell, found, decimals)
+
     @cached_property
     def twin(self) -> Twin:
         """The table with the same numbers, made when it is first asked for."""
-        made = Twin(self.context, self._slot, self)
+        made = Twin(self.context, self._slot, self.described, self)
         made.setAccessibleName(f"{self.name}, table")
         made.extra_actions = self.menu.for_table()
         made.left.connect(lambda: self.show_table(False))

@@ -27,7 +27,7 @@ SMALLEST_PIXELS = 9
 SIZES_BELOW = 3
 MARGIN, TIGHT_MARGIN = 3.0, 1.5
 TOO_LONG = "…"
-# a number from here on is still told to two figures without its decimals
+# a number from here on, or a whole one, is still told to two figures without its decimals
 STILL_EXACT = 10
 # the part of the numbers that must fit, so that those that do not are exceptions
 MOST = 0.5
@@ -72,7 +72,8 @@ class Style:
         if self.width(text) <= room:
             return text
         whole = self._signed(shown(value, 0))
-        return whole if abs(value) >= STILL_EXACT and self.width(whole) <= room else TOO_LONG
+        told = abs(value) >= STILL_EXACT or value == round(value)
+        return whole if told and self.width(whole) <= room else TOO_LONG
 
     def width(self, text: str) -> float:
         """Pixels that ``text`` takes; figures are of one width."""

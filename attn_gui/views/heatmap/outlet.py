@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attn_gui.views.context import Context
+from attn_gui.views.drawing_file import DrawingDialog
 from attn_gui.views.heatmap.copying import Copying
-from attn_gui.views.heatmap.image_export import ImageExport, filters, format_of
+from attn_gui.views.heatmap.image_export import ImageExport
 from attn_gui.views.heatmap.pictures import Pictures
 from attn_gui.views.heatmap.words import head_name
 
@@ -24,7 +24,6 @@ class Outlet:
         self._owner = owner
         self.copying = Copying(context.feed, context.worker, context.notices, slot, owner)
         self.images = ImageExport(context, name, slot, owner)
-        self.images.written.connect(lambda path: setattr(context.settings, "export_folder", path.parent))
 
     def copy_value(self) -> None:
         """Put the selected cell's number on the clipboard, in full precision."""
@@ -43,16 +42,10 @@ class Outlet:
 
     def ask_and_save(self) -> None:
         """Ask for a place and save the whole matrix as an image there."""
-        dialog = QFileDialog(self._owner, f"Save {self._name} as an image")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(filters())
-        dialog.setDefaultSuffix("png")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(format_of(chosen)[0][1:]))
-        dialog.setDirectory(str(self._context.settings.export_folder))
         name = f"{self._context.document.title}, {self._name}, {head_name(self._pictures.head)}"
-        dialog.selectFile(name.replace("/", "-"))
-        dialog.fileSelected.connect(lambda path: self.save(Path(path), format_of(dialog.selectedNameFilter())[1]))
+        title = f"Save {self._name} as an image"
+        dialog = DrawingDialog(self._owner, title, self._context.settings.export_folder, name)
+        dialog.fileSelected.connect(lambda path: self.save(Path(path), dialog.scale))
         dialog.open()
 
     def save(self, path: Path, scale: int = 1) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,16 @@ ROW_LABELS = 96
 NARROWEST, WIDEST = 64, 120
 NOT_ALLOWED = "masked"
 
+# experiment, stage, head, cell, its value and whether it is allowed (None while unknown), decimals
+Described = Callable[[Experiment, str, Head, tuple[int, int], tuple[float, bool] | None, int], str]
+
 
 class TwinModel(ArrayModel):
     """A square stage whose cells also say of which tokens they are and whether the mask allows them."""
 
-    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(self, settings: Settings, described: Described, parent: QObject | None = None) -> None:
         super().__init__(settings, parent)
+        self._described = described
         self._experiment: Experiment | None = None
         self._stage = "N"
         self._head: Head = 0
@@ -70,22 +75,27 @@ class TwinModel(ArrayModel):
         return bool(self._allowed[i - self.origin[0], j - self.origin[1]])
 
     def description(self, i: int, j: int) -> str:
-        """``query is, key the, head 1, weight 0.2226, allowed``."""
+        """``query is, key the, head 1, weight 0.2226, allowed``, or what else is said of such a cell."""
         assert self._experiment is not None
         value = self.value(i, j)
         found = None if value is None else (value, bool(self.allowed(i, j)))
-        return cell_description(self._experiment, self._stage, self._head, (i, j), found, self._settings.decimals)
+        return self._described(self._experiment, self._stage, self._head, (i, j), found, self._settings.decimals)
 
 
 class Twin(SpreadsheetView):
-    """Has the stage asked for while it is in sight. ``left``: the person goes back to the heatmap."""
+    """Has the stage asked for while it is in sight. ``left``: the person goes back to the heatmap.
+
+    described: the words for a cell, as :func:`cell_description`.
+    """
 
     left = Signal()
     corner: Corner | None = None  # headers are placed before there is one
 
-    def __init__(self, context: Context, slot: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: Context, slot: str, described: Described = cell_description, parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, parent)
-        self.values = TwinModel(context.settings, self)
+        self.values = TwinModel(context.settings, described, self)
         self.setModel(self.values)
         self._sight = BlockSight(self, self.values)
         self._sight.wanted.connect(self._ask)

@@ -48,8 +48,8 @@ class TourBar(QFrame):
         self.leave.clicked.connect(self.go_away)
         self.back.clicked.connect(lambda: self.step(-1))
         self.next.clicked.connect(lambda: self.step(1))
-        for label in (self.text, self.answer):
-            label.followed.connect(self._follow)
+        self.text.followed.connect(self._follow)
+        self.answer.followed.connect(self._follow_answer)
         touring.shown.connect(self._show)
         touring.left.connect(self.hide)
         context.document.changed.connect(lambda before, after: self._mark_try())
@@ -186,6 +186,12 @@ class TourBar(QFrame):
         if head == "mean" or isinstance(head, int):
             selection.set_head(head)
         selection.set_cell(query, key)
+
+    def _follow_answer(self, head: object, query: int, key: int) -> None:
+        # its numbers are those of what is tried: in any other window the cell would hold another
+        if not self.touring.answered:
+            self._try_it()
+        self._follow(head, query, key)
 
     def _say(self, text: str) -> None:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))

@@ -100,7 +100,7 @@ class WhyDrawer(Drawer):
 
     def _copy_button(self) -> QToolButton:
         button = QToolButton()
-        button.setText("Copy")
+        button.setText("Copy…")
         button.setToolTip("Copy every step")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)

@@ -144,6 +144,17 @@ def test_heads_follow_from_their_own_tables_and_the_output_from_all() -> None:
     assert whole.carried is not None and set(whole.carried.own) == {"N of head 1", "N of head 2"}
 
 
+def test_what_was_worked_out_with_more_digits_than_were_written_down_follows() -> None:
+    weights = FRAME.weights
+    assert weights is not None and weights.W_O is not None and weights.b_O is not None
+    mistaken = softmax(alone("raw", FRAME, 0))  # the scale forgotten in head 1 alone
+    gathered = np.hstack([mistaken @ alone("V", FRAME, 0), alone("head_output", FRAME, 1)])
+    output = gathered @ weights.W_O.array() + weights.b_O.array()
+    _, whole = judged(given("N", mistaken, 3), given("output", output, 6), e=FRAME)
+    assert whole.count(Verdict.CARRIED) == whole.answered
+    assert whole.carried is not None and whole.carried.own == ("N of head 1",)
+
+
 @pytest.fixture(scope="module")
 def karina() -> dict[str, Checked]:
     shipped = printed_tables("Karina")

@@ -135,7 +135,54 @@ W_O, b_O = (FRAME.weights.get(name).array() for name in ("W_O", "b_O"))  # type:
 GROUPED = heads(kv_heads=2, count=4)
 Q1, K_SECOND = alone("Q", GROUPED, 1), alone("K", GROUPED, 2)
 
+MEANT = Experiment.from_tokens(
+    "abc",
+    FRAME.tokens.embeddings.array(),
+    Weights.of(
+        *(FRAME.weights.get(f"W_{k}").array() for k in "QKVO"),  # type: ignore[union-attr]
+        **{f"b_{k}": RANDOM.standard_normal(4) for k in "QKVO"},
+    ),
+    heads=2,
+    precision=Precision.FLOAT64,
+)
+X4 = FRAME.tokens.embeddings.array()
+W4 = {k: FRAME.weights.get(f"W_{k}").array() for k in "QKV"}  # type: ignore[union-attr]
+Q4, K4 = X4 @ W4["Q"], X4 @ W4["K"]
+# rows whose every key is masked
+EMPTY = Experiment.from_qkv(Q, K[:2], V[:2], rule=Causal("bottom-right"), precision=Precision.FLOAT64)
+
+
+def without_biases() -> Array:
+    q, k, v = ((X4 @ W4[letter]).reshape(3, 2, 2).transpose(1, 0, 2) for letter in "QKV")
+    N = np.stack([softmax(q[h] @ k[h].T / math.sqrt(2)) for h in (0, 1)])
+    return (N @ v).transpose(1, 0, 2).reshape(3, 4) @ W_O
+
+
+def empty_as_nan() -> Array:
+    weights = alone("N", EMPTY).copy()
+    weights[weights.sum(axis=1) == 0] = np.nan
+    return weights
+
+
+def rounded_on_the_way(decimals: int) -> Array:
+    q, k, v = (rows.round(decimals) for rows in (Q, K, V))
+    scores = ((q @ k.T).round(decimals) / math.sqrt(D)).round(decimals)
+    return softmax(scores).round(decimals) @ v
+
+
 CASES = [
+    Case("biases_forgotten", "output", without_biases(), MEANT, words="b_Q, b_K, b_V and b_O forgotten"),
+    Case("heads_in_turn", "Q", Q4[:, 0::2], FRAME),
+    Case("heads_in_turn", "A", Q4[:, 1::2] @ K4[:, 1::2].T / math.sqrt(2), FRAME, head=1),
+    Case("heads_reshaped", "K", K4.reshape(2, 3, 2)[1], FRAME, head=1),
+    Case("concat_reshaped", "concat", np.stack(HEADS).reshape(3, 4), FRAME),
+    Case("heads_not_cut", "raw", Q4 @ K4.T, FRAME),
+    Case("heads_not_cut", "N", softmax(Q4 @ K4.T / 2), FRAME, words="with division by √4"),
+    Case("mean_of_heads", "N", (N0 + alone("N", FRAME, 1)) / 2, FRAME),
+    Case("empty_rows_nan", "N", empty_as_nan(), EMPTY),
+    Case("rounded_early", "A", Q.round(1) @ K.round(1).T / math.sqrt(D), words="Q and K rounded early, to 1 decimal"),
+    Case("rounded_early", "output", rounded_on_the_way(1), words="every step rounded, to 1 decimal"),
+    Case("W_O_forgotten", "output", np.hstack(HEADS) + b_O, FRAME, words="W_O forgotten"),
     Case("scale_forgotten", "A", RAW, words="the scale forgotten"),
     Case("scale_forgotten", "N", softmax(RAW), decimals=6),
     Case("scale_forgotten", "output", softmax(RAW) @ V),
@@ -212,7 +259,7 @@ CASES = [
     Case("a_for_n", "output", A @ V),
     Case("heads_interleaved", "concat", np.stack(HEADS, axis=2).reshape(3, 4), FRAME),
     Case("W_O_transposed", "output", np.hstack(HEADS) @ W_O.T + b_O, FRAME),
-    Case("W_O_forgotten", "output", np.hstack(HEADS), FRAME),
+    Case("W_O_forgotten", "output", np.hstack(HEADS), FRAME, words="W_O and b_O forgotten"),
     Case("b_O_forgotten", "output", np.hstack(HEADS) @ W_O, FRAME),
     Case("rounded_early", "N", softmax(A.round(1)), words="A rounded early, to 1 decimal"),
     Case("rounded_early", "output", softmax(A).round(2) @ V, words="N rounded early, to 2 decimals"),
@@ -239,6 +286,13 @@ def test_a_planted_cause_is_named(case: Case) -> None:
     assert checked.cause.fits == checked.answered
     assert case.words in checked.cause.words
     assert f"All {checked.answered} fit {checked.cause.words}." in checked.summary
+
+
+def test_the_sum_over_heads_in_place_of_their_mean_is_named() -> None:
+    made = N0 + alone("N", FRAME, 1)
+    cells = [[f"{value:.4f}" for value in row] for row in made]
+    (checked,) = check(trace(FRAME), [GivenTable.of("N", "mean", cells)])
+    assert checked.cause is not None and checked.cause.name == "sum_of_heads"
 
 
 def test_every_slip_there_is_is_planted_here() -> None:

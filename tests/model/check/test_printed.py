@@ -30,6 +30,13 @@ from attn_gui.model.check import GivenTable, NotANumber, read_cell
         ("٠.٥", 0.5, 1),
         ("-inf", -math.inf, 0),
         ("−∞", -math.inf, 0),
+        ("\N{HYPHEN}0.5", -0.5, 1),
+        ("٠٫٥", 0.5, 1),
+        ("\N{ZERO WIDTH NO-BREAK SPACE}0.5", 0.5, 1),
+        ("22.3%", 0.223, 3),
+        ("12,5 %", 0.125, 3),
+        ("0.00e+00", 0.0, 2),
+        ("0.0e9", 0.0, 1),
     ],
 )
 def test_a_number_and_its_decimals(text: str, value: float, decimals: int) -> None:
@@ -38,7 +45,7 @@ def test_a_number_and_its_decimals(text: str, value: float, decimals: int) -> No
     assert (number.value, number.decimals) == (value, decimals)
 
 
-@pytest.mark.parametrize("text", ["0", "1", "-1", "12", "007", "5."])
+@pytest.mark.parametrize("text", ["0", "1", "-1", "12", "007", "5.", "0e9", "2e1", "-0E5"])
 def test_a_short_whole_number_is_meant_exactly(text: str) -> None:
     number = read_cell(text)
     assert number is not None and number.exact and number.value == float(text)
@@ -50,11 +57,18 @@ def test_nothing_is_not_answered(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a", "1/2", "0.5.", "1,2,3", "1.2,3", "0,5 0,6", "nan", "--1", "1e9999", "1e", "0x1", "½", "²"]
+    "text",
+    ["a", "1/2", "0.5.", "1,2,3", "1.2,3", "0,5 0,6", "--1", "%", "2e1%", "5 5%", "1e9999", "1e", "0x1", "½", "²"],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(NotANumber):
         read_cell(text)
+
+
+@pytest.mark.parametrize("text", ["nan", "NaN", "-nan"])
+def test_what_programs_print_as_no_number_is_an_answer(text: str) -> None:
+    number = read_cell(text)
+    assert number is not None and math.isnan(number.value)
 
 
 @given(st.text(max_size=12))

@@ -47,6 +47,39 @@ def test_decimal_commas(text: str) -> None:
     assert cells_in(text, 2, 2) == [["0,10", "0,20"], ["0,4", "0,5"]]
 
 
+@pytest.mark.parametrize("text", ["0,5\n0,25", "0,5\r\n0,25\r\n"])
+def test_a_column_of_decimal_commas_is_one_column(text: str) -> None:
+    assert cells_in(text, 2, 1) == [["0,5"], ["0,25"]]
+
+
+@pytest.mark.parametrize("text", ["1\t2\t\n3\t4\t", "1;2;;\n3;4;;", "1\t2\n3\t4\n\t\n\t", "1,2,\n3,4,\n,,\n"])
+def test_blank_cells_at_the_ends_are_no_labels(text: str) -> None:
+    assert cells_in(text, 2, 2) == [["1", "2"], ["3", "4"]]
+
+
+def test_a_row_without_answers_stays() -> None:
+    assert cells_in("\t\n1\t2", 2, 2) == [["", ""], ["1", "2"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t[CLS]\t[SEP]\n[CLS]\t1\t2\n[SEP]\t3\t4",
+        ",[CLS],[SEP]\n[CLS],1,2\n[SEP],3,4",
+        ", 1 2\n; 3 4",
+        "a;b\t1\t2\nc\t3\t4",
+        "\N{ZERO WIDTH NO-BREAK SPACE}1\t2\n3\t4",
+        "[1 2; 3 4]",
+    ],
+)
+def test_tokens_with_marks_in_them_are_labels(text: str) -> None:
+    assert cells_in(text, 2, 2) == [["1", "2"], ["3", "4"]]
+
+
+def test_torch_prints_rows_that_are_no_numbers() -> None:
+    assert cells_in("tensor([[nan, nan],\n        [0.5, -inf]])", 2, 2) == [["nan", "nan"], ["0.5", "-inf"]]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

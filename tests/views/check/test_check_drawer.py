@@ -257,6 +257,23 @@ def test_a_file_comes_in_with_its_decimals(
     assert drawer.model.table.cells[0] == ("1.0", "0.00")
 
 
+def test_what_is_pasted_may_have_names_around_it(drawer: CheckDrawer, wait_traced: Traced) -> None:
+    names = "\tkarina\tis\tto\tthe\tstore\n"
+    paste(drawer, names + "\n".join(f"{k}\t0.1\t0.2\t0.3\t0.4\t0.5" for k in "abcde"))
+    assert drawer.model.table.cells == (("0.1", "0.2", "0.3", "0.4", "0.5"),) * 5
+
+
+def test_a_column_with_decimal_commas_is_pasted_as_a_column(drawer: CheckDrawer) -> None:
+    paste(drawer, "0,5\n0,25\n0,75")
+    assert [row[:2] for row in drawer.model.table.cells[:3]] == [("0,5", ""), ("0,25", ""), ("0,75", "")]
+
+
+def test_what_is_too_large_is_refused_with_both_sizes(drawer: CheckDrawer) -> None:
+    block = [["0.1"] * 9] * 7
+    assert drawer.model.set_block(0, 0, block, "Paste") == "Expected 5 × 5 numbers, received 7 × 9"
+    assert drawer.model.table.is_blank
+
+
 def test_the_session_keeps_it(drawer: CheckDrawer, context: Context, tmp_path: Path, wait_traced: Traced) -> None:
     drawer.take_printed()
     save(context.document.session, tmp_path / "mine.attn")
@@ -378,7 +395,7 @@ def test_large_tables_are_typed_into_without_delay(context: Context, qtbot: QtBo
     scores = np.array(context.feed.trace.stage("A", 0))  # type: ignore[union-attr]
     paste(made, block(scores, 3))
     wait_traced()
-    assert made.summary.text() == f"{n * n} of {n * n} right."
+    assert made.summary.text() == f"{n * n:,} of {n * n:,} right."
 
 
 def test_undo_and_redo_are_in_the_menu_of_the_table(drawer: CheckDrawer) -> None:
@@ -398,3 +415,29 @@ def test_nothing_said_is_cut_in_a_low_drawer(drawer: CheckDrawer, wait_traced: T
     QApplication.processEvents()
     assert drawer.summary.height() >= drawer.summary.heightForWidth(drawer.summary.width())
     assert drawer.summary.geometry().bottom() < drawer.given.geometry().top()
+
+
+def test_what_is_too_large_to_check_is_said_to_be(context: Context, qtbot: QtBot, wait_traced: Traced) -> None:
+    context.document.start()
+    wait_traced()
+    made = CheckDrawer(context)
+    qtbot.addWidget(made)
+    made.resize(900, 260)
+    made.show()
+    assert not made.empty.isVisible()
+    large = Experiment.from_tokens([f"t{k}" for k in range(520)], np.ones((520, 2)))
+    open_experiment(context, large)
+    wait_traced()
+    assert made.empty.isVisible() and "270,400 scores over all heads, at most 262,144" in (
+        made.empty.accessibleDescription()
+    )
+    open_experiment(context, Experiment.from_tokens(["a", "b"], np.ones((2, 2))))
+    wait_traced()
+    assert not made.empty.isVisible()
+
+
+def test_without_a_table_there_is_no_box_to_take_for_a_field(drawer: CheckDrawer, wait_traced: Traced) -> None:
+    assert drawer.given.isHidden()
+    drawer.take_printed()
+    wait_traced()
+    assert drawer.given.isVisible() and drawer.given.count() == 3

@@ -30,6 +30,8 @@ def gathering_slips(setting: Setting) -> Iterator[Slip]:
     if e.heads > 1:
         words = "dimensions of the heads between one another, not head after head"
         yield Slip("heads_interleaved", words, {"concat": lambda c: c["head_output"].permute(1, 2, 0).flatten(1)})
+        words = "head outputs put side by side without a transpose"
+        yield Slip("concat_reshaped", words, {"concat": lambda c: c["head_output"].reshape(e.n_q, -1)})
     W_O, b_O = setting.weight("W_O"), setting.weight("b_O")
     if W_O is None:
         return
@@ -39,7 +41,10 @@ def gathering_slips(setting: Setting) -> Iterator[Slip]:
             "W_O transposed",
             {"output": lambda c: attention.output(c["concat"], W_O.T, b_O, WORKING)},
         )
-        yield Slip("W_O_forgotten", "W_O forgotten", {"output": lambda c: c["concat"]})
+        if b_O is not None:
+            yield Slip("W_O_forgotten", "W_O forgotten", {"output": lambda c: c["concat"] + b_O})
+        words = "W_O forgotten" if b_O is None else "W_O and b_O forgotten"
+        yield Slip("W_O_forgotten", words, {"output": lambda c: c["concat"]})
     if b_O is not None:
         yield Slip(
             "b_O_forgotten", "b_O forgotten", {"output": lambda c: attention.output(c["concat"], W_O, None, WORKING)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from attn_gui.compute import attention
-from attn_gui.compute.check.chain import Chain, weights
+from attn_gui.compute.check.chain import Chain, empty, weights
 from attn_gui.compute.check.setting import Setting
 from attn_gui.compute.check.slips.slip import Slip
 from attn_gui.model.masks import Causal
@@ -20,6 +20,9 @@ def masking_slips(setting: Setting) -> Iterator[Slip]:
     e, allowed = setting.e, setting.allowed
     if allowed is None:
         return
+    if not bool(allowed.any(dim=-1).all()):
+        words = "no number where every key is masked: such a row is 0 here"
+        yield Slip("empty_rows_nan", words, {"N": lambda c: c.usual("N").masked_fill(empty(c["A_masked"]), torch.nan)})
     yield Slip("mask_forgotten", "the mask forgotten", {"A_masked": lambda c: c["A"]})
     yield Slip(
         "mask_after_softmax",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
+from attn_gui.compute.check.chain import Chain
 from attn_gui.compute.check.slips.slip import Slip
 from attn_gui.model.experiment import Experiment
 
@@ -66,8 +67,19 @@ def _cut(number: float, decimals: int) -> float:
 
 def score_slips(e: Experiment) -> Iterator[Slip]:
     """Slips of Q Kᵀ."""
+    if e.heads > 1:
+        words, width = "Q and K not cut into heads", e.heads * e.d_k
+        yield Slip("heads_not_cut", words, {"raw": _of_all_heads})
+        factor = 1 / math.sqrt(width) / e.scoring.temperature
+        changes = {"raw": _of_all_heads, "scaled": lambda c: c["raw"] * factor}
+        yield Slip("heads_not_cut", f"{words}, with division by √{width}", changes)
     if e.n_q == e.n_k:
         words = "K Qᵀ in place of Q Kᵀ"
         yield Slip("q_and_k_swapped", words, {"raw": lambda c: c.usual("raw").transpose(-2, -1)})
     if e.n_k == e.d_k:
         yield Slip("k_not_transposed", "Q K in place of Q Kᵀ", {"raw": lambda c: torch.matmul(c["Q"], c["K"])})
+
+
+def _of_all_heads(chain: Chain) -> torch.Tensor:
+    raw = chain.usual("raw")
+    return raw.sum(dim=0, keepdim=True).expand_as(raw)

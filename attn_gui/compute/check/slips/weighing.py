@@ -29,6 +29,15 @@ def weight_slips(setting: Setting, within: frozenset[str]) -> Iterator[Slip]:
     yield from _each("W", "transposed", {letter: _transposed(setting, letter) for letter in letters})
     yield from _each("W", "forgotten", {letter: _forgotten(setting, letter) for letter in letters})
     yield from _each("b", "forgotten", {letter: _without_bias(setting, letter) for letter in letters})
+    b_O = setting.weight("b_O")
+    if b_O is not None and "output" in within:
+        without = {k: step for k in LETTERS if (step := _without_bias(setting, k)) is not None}
+        if without:
+            of = both([f"b_{k}" for k in without] + ["b_O"])
+            changes = {STAGE[k]: step for k, step in without.items()}
+            yield Slip("biases_forgotten", f"{of} forgotten", {**changes, "output": lambda c: c.usual("output") - b_O})
+    if e.heads > 1:
+        yield from _split_otherwise(letters)
     if 1 < e.kv_heads < e.heads:
         yield Slip("kv_heads_in_turn", "key and value heads taken in turn, not in groups", {k: _tiled(k) for k in "KV"})
 
@@ -68,6 +77,25 @@ def _each(symbol: str, what: str, steps: dict[str, Step | None]) -> Iterator[Sli
         yield Slip(f"{symbol}_{what}", f"{names} {what}", {STAGE[letter]: step for letter, step in able.items()})
     for letter, step in able.items():
         yield Slip(f"{symbol}_{letter}_{what}", f"{symbol}_{letter} {what}", {STAGE[letter]: step})
+
+
+def _split_otherwise(letters: list[str]) -> Iterator[Slip]:
+    """Columns of the projections given to the heads in another way."""
+    turns = {
+        STAGE[k]: _cut_into_heads(k, lambda rows, heads: rows.unflatten(1, (-1, heads)).permute(2, 0, 1))
+        for k in letters
+    }
+    yield Slip("heads_in_turn", "columns dealt to the heads in turn, not head after head", turns)
+    cut = {STAGE[k]: _cut_into_heads(k, lambda rows, heads: rows.reshape(heads, len(rows), -1)) for k in letters}
+    yield Slip("heads_reshaped", "heads cut out without a transpose, so that they mix tokens", cut)
+
+
+def _cut_into_heads(letter: str, cut: Callable[[T, int], T]) -> Step:
+    def step(chain: Chain) -> T:
+        rows = projected(chain, letter)  # [heads, n, size]
+        return _whole(chain, letter, cut(rows.transpose(0, 1).flatten(1), len(rows)))
+
+    return step
 
 
 def _transposed(setting: Setting, letter: str) -> Step | None:

@@ -48,7 +48,7 @@ LEARNING = {
     },
     "WhyDrawer": {
         "Back": "Goes back to the number whose derivation was shown before.",
-        "Copy": "Copies every step as text, Markdown or LaTeX.",
+        "Copy…": "Copies every step as text, Markdown or LaTeX.",
     },
     "WhyLine": {
         "All steps…": "Opens every step to this number in the Why drawer, with links to where each number comes from.",
