@@ -52,8 +52,8 @@ class Document(QObject):
 
     ``changed(before, after)`` carries two Sessions, after every change, undo and redo; ``revisited(before, after)``
     follows it after an undo or a redo. ``unsaved_changed`` says that :attr:`modified`, or what was left unsaved by
-    departures, is no longer the same. ``visit_ended`` says that a :meth:`visit` is over, by :meth:`come_back` or by
-    something else having been opened. Nothing is computed until :meth:`start`.
+    departures, is no longer the same. ``visit_ended(back)`` says that a :meth:`visit` is over, by :meth:`come_back` or
+    by something else having been opened. Nothing is computed until :meth:`start`.
     """
 
     changed = Signal(object, object)
@@ -61,7 +61,7 @@ class Document(QObject):
     unsaved_changed = Signal()
     path_changed = Signal()
     device_changed = Signal(str)
-    visit_ended = Signal()
+    visit_ended = Signal(bool)
 
     def __init__(self, session: Session, feed: Feed, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -176,7 +176,7 @@ class Document(QObject):
         home = self._leave_visit()
         self._move_to(home.path)
         self._show(home.session, keep_view=False)
-        self.visit_ended.emit()
+        self.visit_ended.emit(True)
 
     def apply_session(self, label: str, session: Session, merge: str | None = None) -> None:
         """Make ``session`` the current one, as one undo step."""
@@ -206,7 +206,7 @@ class Document(QObject):
         self._show(replace(session), keep_view=False)
         self.path_changed.emit()
         if visited:
-            self.visit_ended.emit()
+            self.visit_ended.emit(False)
 
     def saved(self, path: Path, session: Session) -> None:
         """``session``, the present one or one before it, is now in ``path``, which is the document's from now on."""

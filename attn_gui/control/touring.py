@@ -109,14 +109,15 @@ class Touring(QObject):
         self._selection.set_cell(*scene.cell)
         self.shown.emit(scene)
 
-    def _on_visit_ended(self) -> None:
+    def _on_visit_ended(self, back: bool) -> None:
         if self.tour is None:
             return
         self.tour = self.scene = None
-        looking, experiment = self._looking, self._document.experiment
+        looking = self._looking
         self._selection.set_painting(False)
-        self._selection.set_head(looking.head)
-        self._selection.set_cell(*looking.cell)
-        self._selection.pick(looking.queries, looking.keys)
-        self._selection.fit(experiment)
+        if back:
+            self._selection.set_head(looking.head)
+            self._selection.set_cell(*looking.cell)
+            self._selection.pick(looking.queries, looking.keys)
+        self._selection.fit(self._document.experiment)
         self.left.emit()

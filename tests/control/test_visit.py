@@ -126,15 +126,15 @@ def test_a_file_that_a_visit_was_saved_over_no_longer_holds_the_work(document: D
 
 
 def test_opening_something_ends_the_visit(document: Document, tmp_path: Path) -> None:
-    ended: list[Session] = []
-    document.visit_ended.connect(lambda: ended.append(document.session))
+    ended: list[tuple[bool, Session]] = []
+    document.visit_ended.connect(lambda back: ended.append((back, document.session)))
     edit(document, 2)
     document.visit(examples.load("cat"))
     edit(document, 7)
     opened = Session((examples.load("translation"),))
     document.open(opened, tmp_path / "t.attn")
     assert not document.visiting and document.session.experiments == opened.experiments
-    assert ended == [document.session]
+    assert ended == [(False, document.session)]
     assert not document.undo_stack.canUndo() and not document.dirty
     edit(document, 3)
     document.undo_stack.undo()

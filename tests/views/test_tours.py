@@ -12,8 +12,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from attn_gui.files import tours
+from attn_gui.files import examples, tours
 from attn_gui.model.edits import set_cells
+from attn_gui.model.session import Session
 from attn_gui.model.tour import PLACES, Step
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.shortcuts import shortcuts
@@ -248,6 +249,16 @@ def test_opening_something_else_ends_the_tour(window: MainWindow, qtbot: QtBot) 
     assert guide_of(window).touring.tour is None and bar.isHidden()
     assert guide_of(window).instrument.isHidden() and guide_of(window).outline.target is None
     assert window.context.document.session.named.name == "Karina"
+
+
+def test_what_was_selected_before_is_not_selected_in_what_is_opened(window: MainWindow, qtbot: QtBot) -> None:
+    selection = window.context.selection
+    selection.set_cell(4, 0)
+    started(window, 0)
+    settle(qtbot, window)
+    at = selection.query, selection.key
+    window.context.document.open(Session((examples.load("karina"),)), None)
+    assert (selection.query, selection.key) == at != (4, 0)
 
 
 def test_a_tour_that_cannot_be_read_changes_nothing(
