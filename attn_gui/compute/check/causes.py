@@ -85,7 +85,9 @@ def _candidates(setting: Setting, stage: str, head: Head, start: Start, comparin
         if values.shape == usual.shape and not torch.equal(values, usual):
             yield Candidate(slip.name, slip.words, values.numpy(), chain)
     if head == "mean":
-        yield Candidate("sum_of_heads", "the sum over the heads, not their mean", setting.e.heads * usual.numpy())
+        with np.errstate(over="ignore"):
+            summed = setting.e.heads * usual.numpy()
+        yield Candidate("sum_of_heads", "the sum over the heads, not their mean", summed)
     yield from _of_printing(stage, usual.numpy(), comparing)
     yield from _of_others(setting, stage, head, start.chain)
 
@@ -94,21 +96,18 @@ def _of_printing(stage: str, usual: Floats, comparing: Comparing) -> Iterator[Ca
     """Slips of writing down."""
     printed = comparing.printed
     unit = 2 * printed.half_units
+    # what leaves the range of numbers fits nothing; to yield in here would be to ignore it elsewhere too
     with np.errstate(invalid="ignore", over="ignore"):
+        sums = printed.values.sum(axis=1, keepdims=True)  # [rows, 1], NaN where a cell is blank
         cut = np.where(np.isfinite(usual), np.trunc(usual / unit + np.sign(usual) * 1e-9) * unit, usual)
+        percent, unsummed = 100 * usual, np.where(np.isfinite(sums), usual * sums, usual)
+        width = np.nan_to_num(usual * printed.half_units.sum(axis=1, keepdims=True))
     # exactly these numbers: half of the last place is not allowed for a second time
     yield Candidate("cut_off", "decimals cut off, not rounded", cut, widened=-printed.half_units * (1 - 1e-6))
-    yield Candidate("percent", "percentages", 100 * usual)
+    yield Candidate("percent", "percentages", percent)
     yield Candidate("negated", "the sign turned", -usual)
     if stage == "N":
-        sums = printed.values.sum(axis=1, keepdims=True)  # [rows, 1], NaN where a cell is blank
-        with np.errstate(invalid="ignore"):
-            yield Candidate(
-                "rows_not_one",
-                "rows that were not brought to a sum of 1",
-                np.where(np.isfinite(sums), usual * sums, usual),
-                widened=np.nan_to_num(usual * printed.half_units.sum(axis=1, keepdims=True)),
-            )
+        yield Candidate("rows_not_one", "rows that were not brought to a sum of 1", unsummed, widened=width)
 
 
 def _of_others(setting: Setting, stage: str, head: Head, chain: Chain) -> Iterator[Candidate]:

@@ -116,7 +116,7 @@ class _Checking:
             carried = Carried(start.own, rounded)
         all_right = bool((right | ~printed.answered).all())
         self._own.append(_Own(table, name, printed, all_right, None if found is None else found.chain))
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             differences = printed.values - exact
         return Checked(
             table,

@@ -34,7 +34,7 @@ class Comparing:
         one = np.asarray(values, np.float64)
         two = one if other is None else np.asarray(other, np.float64)
         given, half = self.printed.values, self.printed.half_units
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             # where one of them has left the range of its numbers, the other one is left
             low, high = (np.where(np.isfinite(a), a, b) for a, b in ((one, two), (two, one)))
             low, high = np.fmin(low, high), np.fmax(low, high)

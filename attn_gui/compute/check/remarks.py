@@ -17,7 +17,7 @@ def remarks_on(e: Experiment, table: GivenTable, printed: Printed) -> tuple[str,
         return ()
     sums = printed.values.sum(axis=1)  # NaN where a cell is blank
     spread = printed.half_units.sum(axis=1) * (1 + 1e-9) + 1e-12
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         off = np.isfinite(sums) & (np.abs(sums - 1) > spread)
     for row in np.flatnonzero(off & (sums == 0)).tolist():
         off[row] = bool(e.allowed(slice(row, row + 1), slice(0, e.n_k), table.head).any())

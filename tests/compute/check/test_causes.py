@@ -370,3 +370,11 @@ def test_a_row_whose_token_comes_twice_is_told_by_its_number() -> None:
     made[2, 0] += 0.1
     (checked,) = check(trace(e), [given("N", made, 2)])
     assert "Row 3, “a”, sums to " in checked.summary
+
+
+@pytest.mark.parametrize("stage", ["A", "N"])
+def test_huge_numbers_are_wrong_and_no_more(stage: str) -> None:
+    huge = Experiment.from_tokens("ab", [[1e150, 0.0], [0.0, 1e150]], precision=Precision.FLOAT64)
+    cells = (("1e308", "9e307"), ("-1e308", "1e308"))
+    (checked,) = check(trace(huge), [GivenTable(stage, 0, cells)])
+    assert all(verdict is Verdict.WRONG for row in checked.verdicts for verdict in row)
