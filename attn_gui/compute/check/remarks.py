@@ -15,7 +15,8 @@ def remarks_on(e: Experiment, table: GivenTable, printed: Printed) -> tuple[str,
     """Rows of weights whose sum is not 1, as far as rounding lets one tell."""
     if table.stage != "N" or table.head == "mean" or not e.scoring.sums_to_one:
         return ()
-    sums = printed.values.sum(axis=1)  # NaN where a cell is blank
+    with np.errstate(over="ignore"):
+        sums = printed.values.sum(axis=1)  # NaN where a cell is blank
     spread = printed.half_units.sum(axis=1) * (1 + 1e-9) + 1e-12
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.isfinite(sums) & (np.abs(sums - 1) > spread)

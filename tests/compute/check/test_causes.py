@@ -377,4 +377,4 @@ def test_huge_numbers_are_wrong_and_no_more(stage: str) -> None:
     huge = Experiment.from_tokens("ab", [[1e150, 0.0], [0.0, 1e150]], precision=Precision.FLOAT64)
     cells = (("1e308", "9e307"), ("-1e308", "1e308"))
     (checked,) = check(trace(huge), [GivenTable(stage, 0, cells)])
-    assert all(verdict is Verdict.WRONG for row in checked.verdicts for verdict in row)
+    assert (checked.verdicts == Verdict.WRONG).all()
