@@ -30,17 +30,17 @@ class BandFollower(QObject):
             return
         header, bar, height = self._view.verticalHeader(), self._view.verticalScrollBar(), self._bands.row_height
         self._following = True
-        top = bar.value() / header.defaultSectionSize()  # the row that is first in sight, while rows are as they were
         self._view.horizontalHeader().setFixedHeight(self._bands.header)
         if header.defaultSectionSize() != height:
             header.setDefaultSectionSize(height)
             self._view.updateGeometries()  # a hidden header does not have it done
         if self._bands.aligned:
             bar.setValue(round(self._bands.top * height))
+            self._bands.read_top = self._bands.top
         else:
             first, last = self._bands.visible
-            top = self._with_kept(top)
-            bar.setValue(round(max(first, min(top, last - self._page)) * height))
+            self._bands.read_from(self._with_kept(self._bands.read_top))
+            bar.setValue(round(max(first, min(self._bands.read_top, last - self._page)) * height))
         self._seen = bar.value() / height, self._page
         self._following = False
 
@@ -68,4 +68,5 @@ class BandFollower(QObject):
                 self._bands.scroll(top)
             elif top + self._page > last:
                 self._bands.scroll(first + top + self._page - last)
+            self._bands.read_from(top)
         self.follow()

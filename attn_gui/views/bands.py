@@ -19,7 +19,8 @@ class Bands(QObject):
     """Rows of height ``pitch`` (pixels), the first ``top`` rows out of sight above, under a header.
 
     While rows are tall enough to read, the pitch is a whole number and tables use it for their rows (``aligned``).
-    Otherwise tables have rows of their own height (TABLE_ROW) and show the rows that the heatmaps show.
+    Otherwise tables have rows of their own height (TABLE_ROW) and show some of those that the heatmaps show, all tables
+    the same: the first of them in sight is ``read_top``.
     """
 
     changed = Signal()
@@ -32,6 +33,7 @@ class Bands(QObject):
         self.top = 0.0
         self.pitch = float(HIGHEST_ROW)
         self._highest = HIGHEST_ROW
+        self.read_top = 0.0
         self._fitted = True
         self._kept = 0
 
@@ -123,6 +125,12 @@ class Bands(QObject):
     def scroll(self, top: float) -> None:
         """Move so that row ``top`` is the first in sight."""
         self._set(top, self.pitch)
+
+    def read_from(self, top: float) -> None:
+        """Have row ``top`` the first that tables with rows of their own height show."""
+        if top != self.read_top:
+            self.read_top = top
+            self.changed.emit()
 
     def _fit_pitch(self) -> float:
         whole = self.height // self.count

@@ -142,3 +142,29 @@ def test_the_selected_row_of_a_long_table_stays_in_sight_when_it_becomes_lower(t
     assert 0 <= top_of(table, 3_012) <= table.viewport().height() - TABLE_ROW
     table.verticalScrollBar().setValue(4_000 * TABLE_ROW)
     assert top_of(table, 4_000) == 0, "a person may scroll away from it"
+
+
+def test_long_tables_show_the_same_rows(table: QTableView, bands: Bands, qtbot: QtBot) -> None:
+    lower = QTableView()
+    lower.setFrameShape(QFrame.Shape.NoFrame)
+    lower.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+    lower.verticalHeader().hide()
+    lower.setModel(table.model())
+    BandFollower(lower, bands)
+    lower.resize(200, HEIGHT + HEADER - 12)  # as with a scroll bar below
+    qtbot.addWidget(lower)
+    with qtbot.waitExposed(lower):
+        lower.show()
+    fill(table, bands, 400)
+    for one, other in ((table, lower), (lower, table)):
+        wheel(one, 20)
+        assert one.rowAt(0) == other.rowAt(0) > 0
+        assert top_of(one, 100) == top_of(other, 100)
+    one_end = lower.verticalScrollBar().maximum()
+    lower.verticalScrollBar().setValue(one_end)
+    assert lower.verticalScrollBar().value() == one_end
+    bands.show_rows(0.0, 100.0)
+    assert max(top_of(one, 100) for one in (table, lower)) <= HEIGHT
+    bands.fit()
+    table.scrollTo(table.model().index(10, 0))
+    assert table.rowAt(0) == lower.rowAt(0)
