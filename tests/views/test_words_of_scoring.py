@@ -112,6 +112,7 @@ def test_a_long_name_is_cut_in_the_sentence_and_whole_beside_it(
 ) -> None:
     bar = SentenceBar(context)
     qtbot.addWidget(bar)
+    bar.resize(1600, 60)  # room for every key
     name = "<i>a key that no token has, with a long name</i>"
     key = AppendedKey(name, Table.of(np.ones((1, 2))), Table.of(np.ones((1, 2))))
     context.document.apply("key", replace(context.document.experiment, appended=(key,), scoring=FREE[0]))
