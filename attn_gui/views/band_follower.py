@@ -39,8 +39,11 @@ class BandFollower(QObject):
             self._bands.read_top = self._bands.top
         else:
             first, last = self._bands.visible
-            self._bands.read_from(self._with_kept(self._bands.read_top))
-            bar.setValue(round(max(first, min(self._bands.read_top, last - self._page)) * height))
+            wanted = self._with_kept(self._bands.read_top)
+            top = max(first, min(wanted, last - self._page))
+            # a table may be a little lower than another, by a scroll bar: that moves none but itself
+            self._bands.read_from(wanted if first <= wanted < last - 1 else top)
+            bar.setValue(round(top * height))
         self._seen = bar.value() / height, self._page
         self._following = False
 
