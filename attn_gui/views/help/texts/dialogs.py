@@ -105,7 +105,7 @@ DIALOGS = {
         "Find in this page": "Type what to find in this page; Enter goes on, Shift+Enter back.",
         "Previous place": "Goes to the place before.",
         "Next place": "Goes to the next place.",
-        "Close the search": "Closes the search and goes back to the page.",
+        "Close": "Closes the search and goes back to the page.",
     },
     "Contents": {
         "Search all pages": "Lists every section of the help that holds these words.",
