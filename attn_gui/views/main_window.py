@@ -158,10 +158,15 @@ class MainWindow(QMainWindow):
 
     def open_long_example(self, count: int) -> None:
         """Make a structured text of ``count`` words and put it in place of the current experiment, as one undo step."""
-        notices = self.context.notices
+        notices, document = self.context.notices, self.context.document
         notices.info(f"Writing a text of {count:,} words", "example")
+        visiting = document.visiting
 
         def show(experiment: Experiment) -> None:
+            if document.visiting and not visiting:
+                # in the tour it would go with the tour
+                notices.warn(f"The text of {count:,} words was not shown, since a tour was begun", "example")
+                return
             notices.withdraw("example")
             note = LONG_NOTE.format(count=f"{count:,}")
             middle = count // 2

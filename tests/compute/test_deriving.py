@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,33 @@ from attn_gui.compute.trace import trace
 from attn_gui.files.derivation_text import plain_text
 from attn_gui.model.answers import NotYet
 from attn_gui.model.biases.alibi import ALiBi
-from attn_gui.model.derivation import Cell, Derivation, DerivationAsk, Parameter
+from attn_gui.model.derivation import (
+    Cell,
+    Derivation,
+    DerivationAsk,
+    Formula,
+    Operand,
+    Parameter,
+    Product,
+    Step,
+    Sum,
+)
 from attn_gui.model.derivation.rounding import rounded
-from attn_gui.model.derivation.writing import written
+from attn_gui.model.derivation.writing import writing, written
 from attn_gui.model.exercise import ASKABLE, hidden_by
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Combined, Term
 from attn_gui.model.masks.random_cells import RandomCells
+from attn_gui.model.normalisers import Normaliser
+from attn_gui.model.normalisers.entmax15 import Entmax15
+from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
+from attn_gui.model.normalisers.sparsemax import Sparsemax
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
+from attn_gui.model.qk_norm import QKNorm
+from attn_gui.model.qk_norm.l2_norm import L2Norm
+from attn_gui.model.qk_norm.layer_norm import LayerNorm
 from attn_gui.model.qk_norm.rms_norm import RMSNorm
 from attn_gui.model.rotary.frequencies import Frequencies
 from attn_gui.model.scoring import Scoring
@@ -88,6 +106,20 @@ def test_every_step_works_out_from_its_own_printed_numbers(
             left, right = worked_out(line)
             printed = [float(written(value, decimals)) for value in (left, step.result)]
             assert printed == pytest.approx([right, right], rel=0, abs=0, nan_ok=True), (line, step.name)
+
+
+def test_what_is_printed_does_not_lie_halfway_to_another_result() -> None:
+    # 1.0 × (−0.5) + (−0.1) × 0.9 + 0.2 × (−0.3) is −0.65 exactly, which may be read as −0.6
+    pairs = [(1.04475, -0.52278), (-0.11265, 0.94324), (0.15674, -0.25337)]
+    terms = tuple(Product((Operand(a, "a"), Operand(b, "b"))) for a, b in pairs)
+    step = Step("Key", Formula("k", "k"), Sum(terms), sum(a * b for a, b in pairs))
+    w = writing(step, 1)
+    printed = [Decimal(w.operand(operand)) for operand in step.operands]
+    value = sum(a * b for a, b in zip(printed[::2], printed[1::2], strict=True))
+    assert w.result == "-0.7" and Decimal("-0.75") < value < Decimal("-0.65") and w.digits == 2
+    # what is halfway itself has no more digits for that
+    half = Step("Half", Formula("h", "h"), Product((Operand(0.5, "a"), Operand(0.5, "b"))), 0.25)
+    assert writing(half, 1).digits == 1
 
 
 @FEW
@@ -287,6 +319,34 @@ def test_sinks_and_the_extra_one_take_part_in_the_row() -> None:
     total = next(step for step in d.steps if step.name == "Sum of the row")
     assert [o.value for o in total.operands][-2:] == [1.0, math.exp(-3)]
     assert total.operands[-2].source == Parameter("sinks", 0, 0)
+
+
+def test_a_masked_weight_of_a_row_without_numbers_is_no_number_either() -> None:
+    X = [[1e200, 1.0], [1.0, 1.0]]
+    e = Experiment.from_tokens("ab", X, precision=Precision.FLOAT64, rule=Causal())
+    t = trace(e)
+    for j in range(2):
+        d = derive(t, DerivationAsk("N", 0, 0, j))
+        assert math.isnan(value_at(t, d.cell)) and math.isnan(d.value)
+        assert d.steps[-1].note == "a score of the row is no finite number"
+        assert "rounding" not in plain_text(d, 4)
+
+
+@pytest.mark.parametrize("large", [1e200, 1.7e308])
+@pytest.mark.parametrize("norm", [None, LayerNorm(), RMSNorm(), L2Norm()])
+@pytest.mark.parametrize("normaliser", [Softmax(), SoftmaxOne(), Sparsemax(), Entmax15()])
+def test_numbers_that_leave_the_range_are_derived_without_a_warning(
+    large: float, norm: QKNorm | None, normaliser: Normaliser
+) -> None:
+    X = [[large, -large], [-large, 1.0], [1e-300, 40.0]]
+    scoring = Scoring(qk_norm=norm, normaliser=normaliser)
+    t = trace(Experiment.from_tokens("abc", X, precision=Precision.FLOAT64, scoring=scoring))
+    for stage in stages_of(t.experiment):
+        rows, columns = stage_shape(t.experiment, stage)
+        for i in range(rows):
+            for j in range(columns):
+                d = derive(t, DerivationAsk(stage, 0, i, j))
+                assert np.array_equal(d.value, value_at(t, d.cell), equal_nan=True)
 
 
 @pytest.mark.parametrize("precision", [Precision.FLOAT16, Precision.BFLOAT16])

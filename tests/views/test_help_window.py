@@ -181,6 +181,10 @@ def test_searching_all_pages(shown: HelpWindow, qtbot: QtBot) -> None:
     assert shown.browser.extraSelections(), "the word is marked where it stands"
     contents.field.setText("nowhere to be found")
     assert contents.list.count() == 0 and "nowhere to be found" in contents.found.text()
+    width, least = contents.width(), shown.layout().minimumSize().width()
+    contents.field.setText("x" * 5000)
+    QApplication.processEvents()
+    assert contents.width() == width and shown.layout().minimumSize().width() == least, "it takes no room from the page"
     qtbot.keyClick(contents.field, Key.Key_Escape)
     assert contents.list.count() == before and shown.isVisible()
 

@@ -251,6 +251,19 @@ def test_opening_something_else_ends_the_tour(window: MainWindow, qtbot: QtBot) 
     assert window.context.document.session.named.name == "Karina"
 
 
+def test_a_text_that_is_ready_in_a_later_tour_does_not_take_its_place(window: MainWindow, qtbot: QtBot) -> None:
+    before, shown = window.context.document.session, list[str]()
+    window.context.notices.said.connect(lambda notice: shown.append(notice.text))
+    window.open_long_example(1024)
+    bar = started(window)
+    settle(qtbot, window)
+    scene = guide_of(window).touring.scene
+    assert scene is not None and window.context.document.experiment is scene.named.experiment
+    assert "1,024 words was not shown" in shown[-1]
+    bar.leave.click()
+    assert window.context.document.session is before and not window.tours.keep.isEnabled()
+
+
 def test_what_was_selected_before_is_not_selected_in_what_is_opened(window: MainWindow, qtbot: QtBot) -> None:
     selection = window.context.selection
     selection.set_cell(4, 0)

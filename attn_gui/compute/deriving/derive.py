@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from attn_gui.compute.deriving import gathering, inputs, means, placing, projecting, scoring, weighing
 from attn_gui.compute.deriving.chain import Chain
 from attn_gui.compute.deriving.inputs import table_of
@@ -41,10 +43,12 @@ def derive(trace: Trace, ask: DerivationAsk) -> Derivation:
         head = min(head, e.heads - 1)
     cell = Cell(ask.stage, head, min(ask.row, rows - 1), min(ask.column, columns - 1))
     chain = Chain(e.precision)
-    if head == "mean":
-        means.derive_mean(Subject(trace, 0), chain, cell)
-    else:
-        _STAGES[ask.stage](Subject(trace, head), chain, cell)
+    # what leaves the range of numbers is shown as such, and nothing to warn of
+    with np.errstate(all="ignore"):
+        if head == "mean":
+            means.derive_mean(Subject(trace, 0), chain, cell)
+        else:
+            _STAGES[ask.stage](Subject(trace, head), chain, cell)
     return Derivation(cell, _in_words(trace, cell), chain.steps[-1].result, e.precision, tuple(chain.steps))
 
 

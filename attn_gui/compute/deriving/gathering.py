@@ -21,13 +21,12 @@ def derive_head_output(subject: Subject, chain: Chain, cell: Cell, called: str =
     i, c = cell.row, cell.column
     value = float(subject.rows("head_output")[i, c])
     allowed = subject.allowed(i)
-    if not allowed.any():
+    if not allowed.any() and value == 0:
         note = "every key is masked for this query"
         chain.stage(called, WEIGHTED, Operand(0.0, "nothing"), cell, value, note)
         return
     N, V = subject.row("N", i), subject.rows("V")[:, c].astype(np.float64)  # [n_k]
-    with np.errstate(invalid="ignore", over="ignore"):
-        products = N * V
+    products = N * V
     # a masked key adds nothing, unless its value is no number
     among = np.flatnonzero(allowed | (products != 0))
 
@@ -59,8 +58,7 @@ def derive_output(subject: Subject, chain: Chain, cell: Cell) -> None:
         return
     joined = subject.trace.stage("concat")[i].astype(np.float64)  # [heads * d_v]
     w = subject.given(np.ascontiguousarray(table.array()[:, c]))
-    with np.errstate(invalid="ignore", over="ignore"):
-        products = joined * w
+    products = joined * w
 
     def term(t: int) -> Expression:
         name = f"head {t // e.d_v + 1}, {t % e.d_v + 1}"

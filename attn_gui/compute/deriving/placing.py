@@ -170,8 +170,7 @@ class _Placing:
         def square(t: int) -> Expression:
             return Product((self._projected(t), self._projected(t)))
 
-        with np.errstate(over="ignore", invalid="ignore"):
-            return sum_of(self._x * self._x, square)
+        return sum_of(self._x * self._x, square)
 
     def _once(self, name: str, formula: Formula, expression: Expression, called: str) -> Operand:
         """As :meth:`Chain.between`, unless that step has been taken."""

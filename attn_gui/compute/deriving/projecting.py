@@ -55,8 +55,7 @@ def _project(subject: Subject, chain: Chain, cell: Cell, letter: str, value: flo
     group = subject.head if letter == "Q" else subject.kv_head
     column = group * (e.d_v if letter == "V" else e.d_k) + cell.column
     w = subject.given(np.ascontiguousarray(table.array()[:, column]))  # [d]
-    with np.errstate(invalid="ignore", over="ignore"):
-        products = x * w
+    products = x * w
 
     def term(t: int) -> Expression:
         factors = (

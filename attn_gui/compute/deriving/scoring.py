@@ -80,8 +80,7 @@ def _stages(subject: Subject, last: str) -> list[str]:
 def _dot(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
     i, j = cell.row, cell.column
     q, k = (subject.rows(stage)[place].astype(np.float64) for stage, place in (("Q", i), ("K", j)))  # [d_k]
-    with np.errstate(invalid="ignore", over="ignore"):
-        products = q * k
+    products = q * k
 
     def term(t: int) -> Expression:
         factors = (

@@ -33,13 +33,14 @@ def derive_weight(subject: Subject, chain: Chain, cell: Cell) -> None:
     allowed = subject.allowed(i)
     derive_scores(subject, chain, subject.cell("A" if allowed[j] else "A_masked", i, j))
     value = subject.value(cell)
-    if not allowed[j]:
+    if not allowed[j] and value == 0:
         note = "" if allowed.any() else "every key is masked for this query"
         chain.stage("Weight", NOTHING, Operand(0.0, "weight of a masked key"), cell, value, note)
         return
     row = WeighedRow(subject, i, j, subject.row("A_masked", i), allowed)
     normaliser = subject.experiment.scoring.normaliser
-    if not row.finite:
+    # a normaliser makes every weight of a row that holds no number no number, those of masked keys too
+    if not (allowed[j] and row.finite):
         formula = Formula(f"N = {normaliser.written('A')}", r"N = \operatorname{normalise}(A)")
         note = "a score of the row is no finite number"
         chain.stage("Weight", formula, Operand(value, "weight"), cell, value, note)
@@ -64,8 +65,7 @@ def _softmax(row: WeighedRow, chain: Chain, cell: Cell, value: float, extra_one:
     among = largest_of(row.scores, row.score, row.places, beside)
     m = chain.between("Row maximum", MAXIMUM, among, "row maximum", NO_OVERFLOW)
     power = chain.between("Exponential", POWER, Function("exp", Difference(row.own, m)), "exponential")
-    with np.errstate(under="ignore"):
-        powers = np.exp(row.scores - m.value)
+    powers = np.exp(row.scores - m.value)
 
     def term(k: int) -> Expression:
         return Operand(float(powers[k]), f"exponential for {row.subject.key(k)}", row.score(k).source)

@@ -16,6 +16,8 @@ LARGE = 1e7
 ALL_DIGITS = 24
 # what differs by less than half a digit of float32 is one number
 SAME = 2.0**-25
+# what is so near to halfway between two numbers is rounded to this one or to that, as one happens to add it up
+CLEAR = 1e-9
 
 
 def written(value: float, decimals: int) -> str:
@@ -64,15 +66,24 @@ class Writing:
 
 @lru_cache(maxsize=64)  # a step is written to be shown, and once more to be said
 def writing(step: Step, decimals: int) -> Writing:
-    """How ``step`` is written so that its printed operands give its printed result: with the fewest digits for that."""
+    """How ``step`` is written so that its printed operands give its printed result: with the fewest digits for that.
+
+    They lie clear of halfway to another result, unless the result itself is halfway.
+    """
     exact = step.evaluated
     rounding = None
     if not same(exact, step.result, decimals):
         rounding = Operand(step.result - exact, "what rounding on the way adds", aside="rounding")
+    halfway = ALL_DIGITS
     for digits in range(decimals, ALL_DIGITS):
-        if same(_printed(step, digits, rounding), step.result, decimals):
-            return Writing(step, decimals, digits, rounding)
-    return Writing(step, decimals, ALL_DIGITS, rounding)
+        printed = _printed(step, digits, rounding)
+        if same(printed, step.result, decimals):
+            if same(printed * (1 - CLEAR), step.result, decimals) and same(
+                printed * (1 + CLEAR), step.result, decimals
+            ):
+                return Writing(step, decimals, digits, rounding)
+            halfway = min(halfway, digits)
+    return Writing(step, decimals, halfway, rounding)
 
 
 def same(one: float, other: float, decimals: int) -> bool:

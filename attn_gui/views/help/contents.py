@@ -6,10 +6,13 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.help.pages import START, find, groups, pages
 
 LINK = Qt.ItemDataRole.UserRole
 SEARCH_AFTER = 2  # letters
+# letters of what nobody says; a word that cannot wrap would make the list as wide as itself
+SAID = 24
 # pixels around a line of the list
 PAGE_GAP, RESULT_GAP = 2, 6
 
@@ -99,7 +102,8 @@ class Contents(QWidget):
                 named = f"{named}: {result.section.heading}"
             self._add(f"{named}\n{result.excerpt}", f"{result.page.name}.md#{result.section.anchor}")
         count = len(results)
-        self.found.setText(f"{count} {'place' if count == 1 else 'places'}" if count else f"Nothing says “{words}”")
+        places = f"{count} {'place' if count == 1 else 'places'}"
+        self.found.setText(places if count else f"Nothing says “{beginning(words, SAID)}”")
 
     def _add(self, text: str, link: str) -> None:
         item = QListWidgetItem(text)
