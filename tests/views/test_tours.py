@@ -99,7 +99,8 @@ def check_stop(window: MainWindow, bar: TourBar) -> None:
         assert guide.instrument.isVisible() and scroll.maximum() == 0, "the instrument needs more room than there is"
 
 
-def play(qtbot: QtBot, window: MainWindow, number: int) -> None:
+def play(qtbot: QtBot, window: MainWindow, number: int, pictures: Path) -> None:
+    """Play a tour; a picture of each place, to be looked at, goes to ``pictures``."""
     bar = started(window, number)
     touring, instrument = guide_of(window).touring, guide_of(window).instrument
     tour, heights = touring.tour, set[tuple[bool, int]]()
@@ -119,6 +120,11 @@ def play(qtbot: QtBot, window: MainWindow, number: int) -> None:
             QApplication.processEvents()
             check_stop(window, bar)
             assert not bar.try_it.isEnabled()
+        picture = window.grab().toImage()
+        assert picture.save(str(pictures / f"tour-{number + 1}-{place + 1}.png"))
+        written = picture.copy(bar.geometry().translated(bar.mapTo(window, QPoint()) - bar.pos()))
+        inks = {written.pixel(x, y) for x in range(0, written.width(), 2) for y in range(0, written.height(), 2)}
+        assert len(inks) > 2, "nothing is written in the bar"
         heights.add((instrument.isHidden(), bar.height()))
         bar.next.click()
     assert touring.tour is None and bar.isHidden()
@@ -126,8 +132,12 @@ def play(qtbot: QtBot, window: MainWindow, number: int) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_tour_is_played_and_leaves_everything_as_it_was(window: MainWindow, qtbot: QtBot, theme: str) -> None:
+def test_every_tour_is_played_and_leaves_everything_as_it_was(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, theme: str
+) -> None:
     window.context.settings.theme = theme
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
     window.resize(1280, 720)
     edit(window, 2)
     edit(window, 3)
@@ -138,9 +148,10 @@ def test_every_tour_is_played_and_leaves_everything_as_it_was(window: MainWindow
     settle(qtbot, window)
     before = state(window)
     for number in range(len(TOURS)):
-        play(qtbot, window, number)
+        play(qtbot, window, number, pictures)
         settle(qtbot, window)
         assert state(window) == before
+    assert len(list(pictures.iterdir())) == sum(len(tours.load(tour.path)) for tour in TOURS)
     window.context.document.undo_stack.redo()
     assert window.context.document.experiment.tokens.embeddings[0, 0] == 3
 
