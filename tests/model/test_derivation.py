@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attn_gui.model.derivation import (
@@ -105,6 +105,7 @@ def test_what_is_written_reads_back_to_the_decimals(value: float, decimals: int)
 
 
 @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(-50, 50)), min_size=1, max_size=9), st.integers(1, 6))
+@example([(1.125, 0.5)], 1)  # 1.1 x 0.5 is halfway
 def test_a_step_works_out_from_what_is_printed(pairs: list[tuple[float, float]], decimals: int) -> None:
     expression = Sum(tuple(Product((n(a), n(b))) for a, b in pairs))
     step = Step("Dot product", FORMULA, expression, evaluated(expression))
@@ -117,7 +118,8 @@ def test_a_step_works_out_from_what_is_printed(pairs: list[tuple[float, float]],
     assert same(total, step.result, decimals)
     if w.digits > decimals:  # no more digits than it takes
         fewer = math.fsum(float(written(a, w.digits - 1)) * float(written(b, w.digits - 1)) for a, b in pairs)
-        assert not same(fewer, step.result, decimals)
+        # printed as something else, or so near to halfway that it may be
+        assert not all(same(fewer * near, step.result, decimals) for near in (1 - 1e-9, 1, 1 + 1e-9))
 
 
 def test_rounding_that_shows_is_written_as_a_term() -> None:
