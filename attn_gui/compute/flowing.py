@@ -39,19 +39,26 @@ def flow(trace: Trace, ask: FlowAsk) -> Generator[float, None, Flow]:
     total = np.zeros(end - first)
     odd = 0
     kept = _lines([])
-    steps = [(k, row) for k in range(len(ask.heads)) for row in range(first, end, STEP)]
-    for done, (place, row) in enumerate(steps):
+    blocks = [(k, row) for k in range(len(ask.groups)) for row in range(first, end, STEP)]
+    steps, done = sum(len(ask.groups[place]) for place, _ in blocks), 0
+    for place, row in blocks:
         rows = slice(row, min(row + STEP, end))
         here = slice(rows.start - first, rows.stop - first)
-        N, there, unusable = _weights(trace, ask.heads[place], rows, slice(left, right))
+        N = np.zeros((rows.stop - row, right - left))
+        for head in ask.groups[place]:
+            weights, unusable = _weights(trace, head, rows, slice(left, right))
+            N += weights
+            odd += unusable
+            total[here] += trace.row_sums(head, rows)
+            done += 1
+            if head != ask.groups[place][-1]:
+                yield done / steps
         within[here] += N
-        lines[here] += there
-        total[here] += trace.row_sums(ask.heads[place], rows)
-        odd += unusable
-        query, key = np.nonzero(there & (ask.threshold <= N))
+        lines[here] += N > 0
+        query, key = np.nonzero((N > 0) & (ask.threshold <= N))
         found = _Lines(np.full(len(query), place), query + row, key + left, N[query, key])
         kept = _largest(_lines([kept, found]), ask.most)
-        yield (done + 1) / len(steps)
+        yield done / steps
     # they come by head, query and key, which those of one weight keep to
     kept = kept.of(np.argsort(-kept.weight, kind="stable"))
     whole = (left, right) == (0, trace.experiment.n_k)
@@ -61,14 +68,14 @@ def flow(trace: Trace, ask: FlowAsk) -> Generator[float, None, Flow]:
     return Flow(ask, kept.head, kept.query, kept.key, kept.weight, queries, keys, total, beyond, odd)
 
 
-def _weights(trace: Trace, head: Head, rows: slice, keys: slice) -> tuple[Array, Array, int]:
-    """A block of N in float64, 0 where there is no line, which cells have one, and how many weights are no numbers."""
+def _weights(trace: Trace, head: Head, rows: slice, keys: slice) -> tuple[Array, int]:
+    """A block of N in float64, 0 where there is no line, and how many weights are no numbers."""
     matrix = trace.matrix("N", head)
     N = matrix.block(rows, keys).astype(np.float64)  # [rows, keys]
     allowed = matrix.allowed(rows, keys)  # [rows, keys]
     finite = np.isfinite(N)
     there = allowed & finite & (N > 0)
-    return np.where(there, N, 0.0), there, int((allowed & ~finite).sum())
+    return np.where(there, N, 0.0), int((allowed & ~finite).sum())
 
 
 def _largest(lines: _Lines, most: int) -> _Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ MOST_TOKENS = 512
 class FlowAsk:
     """The largest weights of N between ``queries`` and ``keys``, [start, stop), of each of ``heads``.
 
+    summed: one line for a query and a key, of their weights in all these heads added up, in place of a line a head.
     threshold: weights below are left out. most: of the rest, so many of the largest are had, over all heads.
     """
 
@@ -29,12 +30,23 @@ class FlowAsk:
     keys: tuple[int, int]
     threshold: float = 0.0
     most: int = MOST_LINES
+    summed: bool = False
 
     def within(self, experiment: Experiment) -> FlowAsk:
         """The ask for ``experiment``, brought within its bounds; of a column MOST_TOKENS at most."""
         heads = tuple(dict.fromkeys(h if h == "mean" else min(h, experiment.heads - 1) for h in self.heads))
         queries, keys = _within(self.queries, experiment.n_q), _within(self.keys, experiment.n_k)
-        return FlowAsk(heads, queries, keys, self.threshold, self.most)
+        return replace(self, heads=heads, queries=queries, keys=keys)
+
+    @property
+    def groups(self) -> tuple[tuple[Head, ...], ...]:
+        """The heads whose weights one line holds, of each kind of line that is told apart."""
+        return (self.heads,) if self.summed else tuple((head,) for head in self.heads)
+
+    @property
+    def heaviest(self) -> int:
+        """What the weight of a line may come to, where the weights of a row sum to 1."""
+        return max(len(group) for group in self.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +67,7 @@ class Shares:
 class Flow:
     """Lines from queries to keys, the heaviest first; lines of one weight by head, query and key.
 
-    ask: what was asked for, brought within the bounds of the experiment. head: which of ``ask.heads`` each line is of,
+    ask: what was asked for, brought within the bounds of the experiment. head: which of ``ask.groups`` each line is of,
     by its place there; query, key: which tokens it joins, counted from the first of all; weight: of N, float64; all
     [lines]. A cell has a line where the mask allows it and its weight is more than 0.
     queries, keys: what each token of the windows has. total: the sum of each query's weights over all keys and the

@@ -50,7 +50,19 @@ def every_line(e: Experiment, of: Trace, heads: tuple[Head, ...]) -> list[Line]:
                     weight, there = float(N[head, i, j]), bool(allowed[head, i, j])
                 if there and weight > 0:
                     found.append((weight, place, i, j))
-    return sorted(found, key=lambda line: (-line[0], *line[1:]))
+    return sorted(found, key=_heaviest_first)
+
+
+def added_up(lines: list[Line]) -> list[Line]:
+    """One line for a query and a key, of the weights of every head."""
+    sums: dict[tuple[int, int], float] = {}
+    for weight, _, i, j in sorted(lines, key=lambda line: line[1]):
+        sums[i, j] = sums.get((i, j), 0.0) + weight
+    return sorted(((weight, 0, *cell) for cell, weight in sums.items()), key=_heaviest_first)
+
+
+def _heaviest_first(line: Line) -> tuple[float, int, int, int]:
+    return -line[0], *line[1:]
 
 
 @settings(max_examples=25)
@@ -68,9 +80,12 @@ def test_lines_and_sums_are_those_of_every_cell(data: st.DataObject) -> None:
     (top, bottom), (left, right) = windows
     threshold = data.draw(st.sampled_from([0.0, 0.05, 0.2, 0.5, 1.0]))
     most = data.draw(st.sampled_from([0, 1, 3, MOST_LINES]))
-    flow = answered(of, FlowAsk(heads, *windows, threshold, most))
+    summed = data.draw(st.booleans())
+    flow = answered(of, FlowAsk(heads, *windows, threshold, most, summed))
 
     every = every_line(e, of, heads)
+    if summed:
+        every = added_up(every)
     within = [line for line in every if top <= line[2] < bottom and left <= line[3] < right]
     assert lines_of(flow) == [line for line in within if line[0] >= threshold][:most]
     slack = 4 * e.precision.eps * len(heads) * (1 + e.n_k)

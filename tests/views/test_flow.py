@@ -27,6 +27,7 @@ from attn_gui.model.painted import Painted
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.structured import structured_experiment
+from attn_gui.model.trace import Head
 from attn_gui.views.context import Context
 from attn_gui.views.flow import figure as flow_figure
 from attn_gui.views.flow.drawer import HIDDEN, FlowDrawer
@@ -305,11 +306,52 @@ def test_heads_apart_or_the_one_that_is_selected(drawer: FlowDrawer, qtbot: QtBo
     assert drawer.legend.heads == (2,), "one is always drawn"
 
 
-def test_names_of_heads() -> None:
-    assert heads_name((0,), 1) == "Head 1"
-    assert heads_name(("mean",), 4) == "Mean over heads"
-    assert heads_name((0, 1, 3), 5) == "Heads 1, 2 and 4"
-    assert heads_name((0, 1), 2) == "All 2 heads"
+def test_the_sum_of_heads_is_one_line_as_thick_as_their_weights(
+    drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced
+) -> None:
+    # one head of a single key each, one of both: 0 looks at 0 with 1 + 0.5, at 1 with 0.5
+    scores = np.array([[[0.0, -1e4], [-1e4, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])  # [heads, n_q, n_k]
+    keys = np.tile(np.eye(2), (2, 1, 1))
+    show(drawer, Experiment.from_qkv(scores, keys, keys, scoring=Scoring(scale=1.0)), qtbot, wait_traced)
+    drawer.heads.button("sum").click()
+    drawer.threshold.slider.setValue(0)
+    wait_traced()
+    flow, places = drawer.canvas.flow, drawer.canvas.places
+    assert flow is not None and flow.weight.tolist() == [1.5, 1.5, 0.5, 0.5]
+    assert drawer.told.text() == "Sum of all 2 heads: 4 of 4 lines, 100% of the weight"
+    assert not drawer.canvas.scene.several and drawer.legend.isVisible()
+    assert all(button.icon().isNull() for button in drawer.legend.buttons), "lines of one colour"
+    drawer.canvas.point_at(("query", 0))
+    assert drawer.told.text() == "Query t1 looks at t1 1.5000, t2 0.5000; 2 of 2 lines, 100% of its weight"
+    # the whole of both heads is as thick as the whole of one
+    assert inked(drawer, 0, 0) == pytest.approx(0.75 * places.one, abs=1.5)
+    drawer.canvas.point_at(None)
+    drawer.threshold.slider.setValue(LAST - 1)
+    wait_traced()
+    assert float(drawer.threshold.told.text()) > 1.5 and "0 of 4 lines" in drawer.told.text()
+    drawer.threshold.slider.setValue(0)
+    drawer.legend.buttons[1].click()
+    wait_traced()
+    assert drawer.told.text() == "Head 1: 2 of 2 lines, 100% of the weight"
+    assert (figure := drawer.figure()) is not None and figure.title == "Flow, head 1"
+    drawer.heads.button("all").click()
+    assert not any(button.icon().isNull() for button in drawer.legend.buttons)
+
+
+@pytest.mark.parametrize(
+    ("heads", "count", "summed", "name"),
+    [
+        ((0,), 1, False, "Head 1"),
+        (("mean",), 4, False, "Mean over heads"),
+        ((0, 1, 3), 5, False, "Heads 1, 2 and 4"),
+        ((0, 1), 2, False, "All 2 heads"),
+        ((0, 1), 2, True, "Sum of all 2 heads"),
+        ((0, 2), 3, True, "Sum of heads 1 and 3"),
+        ((2,), 3, True, "Head 3"),
+    ],
+)
+def test_names_of_heads(heads: tuple[Head, ...], count: int, summed: bool, name: str) -> None:
+    assert heads_name(FlowAsk(heads, (0, 1), (0, 1), summed=summed), count) == name
 
 
 def test_an_edit_is_followed_and_fewer_tokens_are_no_fault(

@@ -22,7 +22,7 @@ from attn_gui.views.flow.view import FlowView
 from attn_gui.views.flow.words import isolated_sentence, shown_sentence
 
 SLOT = "flow"
-SELECTED, ALL = "selected", "all"
+SELECTED, SUM, ALL = CHOICES = "selected", "sum", "all"
 MOST_DECIMALS = 4
 GAP = 4
 WAITS = "The lines come in as soon as they are there."
@@ -30,14 +30,16 @@ HIDDEN = "The weights are hidden until the exercise is checked."
 
 
 class FlowDrawer(Drawer):
-    """Of the head that the selection says, or of all heads, each in a colour of its own."""
+    """Of the head that the selection says, of several heads added up, or of each of them in a colour of its own."""
 
     title = "Flow"
     row_height = 4
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
-        self.heads = Segments(context.look, "Lines of", [(SELECTED, "Selected head"), (ALL, "All heads")])
+        self.heads = Segments(
+            context.look, "Lines of", [(SELECTED, "Selected head"), (SUM, "Sum of heads"), (ALL, "Each head")]
+        )
         self.legend = Legend(context.look)
         self.threshold = Threshold()
         self.view = FlowView(context)
@@ -59,7 +61,7 @@ class FlowDrawer(Drawer):
         self.fill(self.heads, self.legend, self.threshold, self._fit_button(), body=body)
         self.heads.chosen.connect(lambda value: self._keep(flow_heads=value))
         self.threshold.chosen.connect(lambda position: self._keep(flow_from=position))
-        self.legend.changed.connect(self._ask)
+        self.legend.changed.connect(self.refresh)
         self.view.sight_changed.connect(self._ask)
         self.canvas.isolated_changed.connect(self._tell)
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
@@ -73,11 +75,11 @@ class FlowDrawer(Drawer):
     def refresh(self) -> None:
         session, trace = self.context.document.session, self.context.feed.trace
         several = session.experiment.heads > 1
-        self.heads.show_value(view_choices.word(session, "flow_heads", (SELECTED, ALL), SELECTED))
-        self.threshold.show_position(view_choices.whole(session, "flow_from", 0, LAST, 0))
-        self.legend.offer(session.experiment.heads)
+        self.heads.show_value(view_choices.word(session, "flow_heads", CHOICES, SELECTED))
+        self.legend.offer(session.experiment.heads, coloured=self.heads.value == ALL)
+        self.threshold.show_position(self._position, self._heaviest)
         self.heads.setVisible(several)
-        self.legend.setVisible(several and self.heads.value == ALL)
+        self.legend.setVisible(several and self.heads.value != SELECTED)
         self.view.show_experiment(session.experiment if trace is None else trace.experiment)
         self.show_empty(trace is None)
         self._ask()
@@ -93,13 +95,25 @@ class FlowDrawer(Drawer):
 
     def _heads(self) -> tuple[Head, ...]:
         several = self.context.document.experiment.heads > 1
-        return self.legend.heads if several and self.heads.value == ALL else (self.context.selection.head,)
+        return self.legend.heads if several and self.heads.value != SELECTED else (self.context.selection.head,)
 
     def _ask(self) -> None:
         places = self.view.places
-        position = view_choices.whole(self.context.document.session, "flow_from", 0, LAST, 0)
         windows = places.in_sight("query"), places.in_sight("key")
-        self.keep_asks({SLOT: FlowAsk(self._heads(), *windows, weight_at(position))})
+        least = weight_at(self._position, self._heaviest)
+        self.keep_asks({SLOT: FlowAsk(self._heads(), *windows, least, summed=self._summed)})
+
+    @property
+    def _summed(self) -> bool:
+        return self.context.document.experiment.heads > 1 and self.heads.value == SUM
+
+    @property
+    def _heaviest(self) -> int:
+        return len(self._heads()) if self._summed else 1
+
+    @property
+    def _position(self) -> int:
+        return view_choices.whole(self.context.document.session, "flow_from", 0, LAST, 0)
 
     def _tell(self) -> None:
         flow, e = self.canvas.flow, self.canvas.experiment

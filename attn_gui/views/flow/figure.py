@@ -31,7 +31,7 @@ class FlowFigure:
 
     @property
     def title(self) -> str:
-        return f"Flow, {heads_name(self.flow.ask.heads, self.scene.experiment.heads).lower()}"
+        return f"Flow, {heads_name(self.flow.ask, self.scene.experiment.heads).lower()}"
 
     @property
     def description(self) -> str:

@@ -1,4 +1,4 @@
-"""Legend: a button for each head, in the colour of its lines, that says whether they are drawn."""
+"""Legend: a button for each head that says whether its lines are drawn, in their colour where they have their own."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class Legend(QWidget):
         super().__init__(parent)
         self._look = look
         self._buttons: list[QToolButton] = []
+        self._coloured = True
         self._row = FlowLayout(4)
         self._row.setContentsMargins(0, 0, 0, 0)
         self.setLayout(self._row)
@@ -37,9 +38,13 @@ class Legend(QWidget):
     def buttons(self) -> list[QToolButton]:
         return list(self._buttons)
 
-    def offer(self, count: int) -> None:
+    def offer(self, count: int, *, coloured: bool) -> None:
         """Have ``count`` heads; where there were others before, all of them are drawn."""
+        if count == len(self._buttons) and coloured == self._coloured:
+            return
+        self._coloured = coloured
         if count == len(self._buttons):
+            self._colour()
             return
         for button in self._buttons:
             self._row.removeWidget(button)
@@ -74,4 +79,4 @@ class Legend(QWidget):
             swatch = QPixmap(round(SWATCH * ratio), round(SWATCH * ratio))
             swatch.setDevicePixelRatio(ratio)
             swatch.fill(colour)
-            button.setIcon(QIcon(swatch))
+            button.setIcon(QIcon(swatch) if self._coloured else QIcon())

@@ -49,6 +49,11 @@ class Scene:
     @property
     def several(self) -> bool:
         """Whether lines of several heads are told apart by colour."""
+        return self.flow is not None and len(self.flow.ask.groups) > 1
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether the numbers of an isolated token are of several heads."""
         return self.flow is not None and len(self.flow.ask.heads) > 1
 
     @property
@@ -85,7 +90,7 @@ class Scene:
         painter.setPen(self.theme.colour("muted"))
         for side, text in zip(_SIDES, ("Query", "Key"), strict=True):
             painter.drawText(self._name_room(side, HEADER / 2), _towards_lines(side), text)
-            if self.several and self.isolated is not None and side != self.isolated.side:
+            if self._adds_up and self.isolated is not None and side != self.isolated.side:
                 painter.drawText(self._number_room(side, HEADER / 2), _towards_lines(side), "sum")
         self._paint_scale(painter)
 
@@ -182,7 +187,8 @@ class Scene:
     def _paint_scale(self, painter: QPainter) -> None:
         """``looks at →``, and samples of lines with their weights."""
         full = 1 / self.places.one if self.flow is None else full_strength(self.flow, self.places)
-        weights = samples(1.0 if self.flow is None or not len(self.flow.weight) else float(self.flow.weight[0]))
+        unit = 1 if self.flow is None else self.flow.ask.heaviest
+        weights = samples(unit if self.flow is None or not len(self.flow.weight) else float(self.flow.weight[0]))
         metrics = QFontMetricsF(_font(TEXT))
         said = "looks at →   weight"
         texts = [written(weight) for weight in weights]
@@ -196,7 +202,7 @@ class Scene:
         x += before
         ground, colour = self.theme.colour("panel"), self.theme.colour("muted")
         for weight, text, width in zip(weights, texts, each, strict=True):
-            painter.setPen(pen(colour, ground, weight * self.places.one, weight / full))
+            painter.setPen(pen(colour, ground, weight / unit * self.places.one, weight / unit / full))
             painter.drawLine(QLineF(x, HEADER / 2, x + SAMPLE_WIDTH, HEADER / 2))
             painter.setPen(colour)
             room = QRectF(x + SAMPLE_WIDTH + PAD / 2, 0, width, HEADER)

@@ -29,10 +29,12 @@ class Strokes:
 
     def __init__(self, flow: Flow, places: Places, chosen: NDArray[Any] | None = None) -> None:
         every = slice(None) if chosen is None else chosen
-        levels = np.floor(np.log2(flow.weight[every]) * STEPS).clip(-STEPS * OCTAVES, 0).astype(np.intp)
+        levels = (
+            np.floor(np.log2(flow.weight[every] / flow.ask.heaviest) * STEPS).clip(-STEPS * OCTAVES, 0).astype(np.intp)
+        )
         head = flow.head[every]
         # the faintest first, so that the heavy ones lie on top; those of one pen together
-        order = np.argsort(levels * len(flow.ask.heads) + head, kind="stable")
+        order = np.argsort(levels * len(flow.ask.groups) + head, kind="stable")
         self._levels, self._heads = levels[order], head[order]
         # [lines, 4]: x and y of the beginning, of the end, as a QLineF has them
         self.ends = np.empty((len(order), 4))
@@ -58,8 +60,8 @@ class Strokes:
 
 
 def full_strength(flow: Flow, places: Places) -> float:
-    """The weight from which on lines are not fainter than others."""
-    heaviest = float(flow.weight[0]) if len(flow.weight) else 1.0
+    """The part of the heaviest weight there may be, from which on lines are not fainter than others."""
+    heaviest = float(flow.weight[0]) / flow.ask.heaviest if len(flow.weight) else 1.0
     return min(heaviest, 1 / places.one)
 
 

@@ -15,7 +15,7 @@ LEAST = 1e-5
 
 
 class Threshold(QWidget):
-    """``chosen(position)`` tells of a stop from 0, where every line is drawn, to LAST, where those of weight 1 are."""
+    """``chosen(position)`` tells of a stop from 0, where every line is drawn, to LAST, where the heaviest there may be are."""
 
     chosen = Signal(int)
 
@@ -37,10 +37,13 @@ class Threshold(QWidget):
         row.setSpacing(8)
         for part in (label, self.slider, self.told):
             row.addWidget(part)
+        self._heaviest = 1
         self.slider.valueChanged.connect(self._on_value)
         self._tell(0)
 
-    def show_position(self, position: int) -> None:
+    def show_position(self, position: int, heaviest: int = 1) -> None:
+        """``heaviest`` is the weight of the last stop."""
+        self._heaviest = heaviest
         with QSignalBlocker(self.slider):
             self.slider.setValue(position)
         self._tell(position)
@@ -50,16 +53,18 @@ class Threshold(QWidget):
         self.chosen.emit(position)
 
     def _tell(self, position: int) -> None:
-        text = "all" if position == 0 else written(weight_at(position))
+        text = "all" if position == 0 else written(weight_at(position, self._heaviest))
         self.told.setText(text)
         self.slider.setAccessibleDescription(text)
 
 
-def weight_at(position: int) -> float:
-    """The threshold of a stop, a number of two digits."""
+def weight_at(position: int, heaviest: int = 1) -> float:
+    """The threshold of a stop, a number of two digits; ``heaviest`` at the last."""
     if position <= 0:
         return 0.0
-    exact = LEAST ** (1 - (position - 1) / (LAST - 1))
+    if position == LAST:
+        return float(heaviest)
+    exact = heaviest * LEAST ** (1 - (position - 1) / (LAST - 1))
     return round(exact, 1 - math.floor(math.log10(exact)))
 
 

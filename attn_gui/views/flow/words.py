@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.flow import Flow
+from attn_gui.model.flow import Flow, FlowAsk
 from attn_gui.model.trace import Head
 from attn_gui.views.figures import figure
 from attn_gui.views.flow.isolated import Isolated
@@ -14,8 +14,13 @@ from attn_gui.views.heatmap.words import head_name, key_name
 NAMED = 5
 
 
-def heads_name(heads: tuple[Head, ...], count: int) -> str:
-    """``Head 2``, ``Heads 1, 2 and 4``, ``All 4 heads``, with ``count`` heads in all."""
+def heads_name(ask: FlowAsk, count: int) -> str:
+    """``Head 2``, ``Heads 1, 2 and 4``, ``Sum of all 4 heads``, with ``count`` heads in all."""
+    name = _heads_name(ask.heads, count)
+    return f"Sum of {name[0].lower()}{name[1:]}" if ask.heaviest > 1 else name
+
+
+def _heads_name(heads: tuple[Head, ...], count: int) -> str:
     if len(heads) == 1:
         return head_name(heads[0]).capitalize()
     if len(heads) == count:
@@ -27,7 +32,7 @@ def heads_name(heads: tuple[Head, ...], count: int) -> str:
 def shown_sentence(flow: Flow, experiment: Experiment) -> str:
     """``Head 1 shows 212 of 40,000 lines, 86% of the weight``; what is out of sight, and which tokens are in sight."""
     parts = [
-        f"{heads_name(flow.ask.heads, experiment.heads)}: "
+        f"{heads_name(flow.ask, experiment.heads)}: "
         + _counted(int(flow.queries.lines_shown.sum()), int(flow.queries.lines.sum()))
         + f", {_share(float(flow.queries.shown.sum()), float(flow.total.sum()))} of the weight"
     ]
