@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -17,7 +19,8 @@ from attn_gui.views.token_panel import TokenPanel
 
 GAP = 8
 CROWDED = 6
-LEAST_ROWS = 5
+# rows that an open drawer leaves in sight, and where there is no room even for them
+LEAST_ROWS, FOLDED_ROWS = 5, 1
 # pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
 BESIDE_CELLS = 24 + 64
 SUMS = 44
@@ -43,6 +46,7 @@ class Formula(QSplitter):
         self.setChildrenCollapsible(False)
         self.setHandleWidth(GAP)
         self._moved = False
+        self._folded_rows = 0
         self._shape: tuple[int, ...] = ()
         self.splitterMoved.connect(self._on_moved)
         context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
@@ -63,6 +67,15 @@ class Formula(QSplitter):
         """Have ``panel`` after the others; it takes the room of those that are out of sight."""
         self.addWidget(panel)
         self.setCollapsible(self.indexOf(panel), False)
+
+    @property
+    def spare(self) -> int:
+        return max(0, min(self._context.bands.count, LEAST_ROWS) - FOLDED_ROWS) * LOWEST_ROW
+
+    def fold(self, pixels: int) -> int:
+        self._folded_rows = math.ceil(min(pixels, self.spare) / LOWEST_ROW)
+        self._limit_height()
+        return self._folded_rows * LOWEST_ROW
 
     def rebalance(self) -> None:
         """Share the width anew, as panels have come or gone."""
@@ -94,6 +107,13 @@ class Formula(QSplitter):
         crowded = e.n_k > CROWDED
         left = min(max(256, 136 + 56 * e.d_model), int(whole * (0.22 if crowded else 0.30)))
         right = min(max(168, 40 + 64 * d_out), max(int(whole * (0.13 if crowded else 0.20)), 40 + 64 * min(d_out, 3)))
+        left, right = max(left, self.tokens.minimumWidth()), max(right, self.output.minimumWidth())
+        # A has the switch of heads in its title, and would take the room for it of N
+        self.heads.be_brief(False)
+        if (whole - left - right - SUMS) // 2 < self.scores.minimumSizeHint().width():
+            self.heads.be_brief(True)
+            least = self.scores.minimumSizeHint().width()
+            right = max(min(right, whole - left - SUMS - 2 * least), self.output.minimumWidth())
         middle = (whole - left - right - SUMS) // 2
         sizes = [left, middle, middle + SUMS, right]
         panels = (self.tokens, self.scores, self.weights, self.output)
@@ -106,6 +126,6 @@ class Formula(QSplitter):
         """No taller than the rows at their highest: what is left belongs to the window, not inside the panels."""
         bands = self._context.bands
         natural = CHROME + bands.header + bands.natural_height
-        # an open drawer leaves a few rows in sight
-        self.setMinimumHeight(CHROME + HEADER + min(bands.count, LEAST_ROWS) * LOWEST_ROW)
+        rows = min(bands.count, LEAST_ROWS) - self._folded_rows
+        self.setMinimumHeight(CHROME + HEADER + rows * LOWEST_ROW)
         self.setMaximumHeight(min(natural, QWIDGETSIZE_MAX))

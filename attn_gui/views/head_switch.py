@@ -28,13 +28,12 @@ class HeadSwitch(QWidget):
         self.mean = QAction("Mean over heads", self, checkable=True)
         self.mean.setStatusTip("Show the mean of the scores and weights of all heads")
         self.mean.triggered.connect(lambda on: context.selection.set_head("mean" if on else 0))
-        label = QLabel("Head")
-        label.setObjectName("muted")
+        self._label = QLabel("Head")
+        self._label.setObjectName("muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
-        row.addWidget(label)
-        row.addSpacing(4)
+        row.addWidget(self._label)
         row.addWidget(self._button(self.previous, Qt.ArrowType.LeftArrow))
         row.addWidget(self.choice)
         row.addWidget(self._button(self.next, Qt.ArrowType.RightArrow))
@@ -42,6 +41,10 @@ class HeadSwitch(QWidget):
         context.selection.head_changed.connect(lambda head: self._refresh())
         context.document.changed.connect(lambda before, after: self._refresh())
         self._refresh()
+
+    def be_brief(self, brief: bool) -> None:
+        """Leave out the word before the choice where there is little room, or have it back."""
+        self._label.setVisible(not brief)
 
     def actions_for_menu(self) -> list[QAction]:
         return [self.previous, self.next, self.mean]

@@ -16,6 +16,8 @@ from attn_gui.views.elided_label import ElidedLabel
 
 OFFER = "New here? A short tour shows how one token looks at the others."
 TOPIC = "try"
+# between the lines of the window
+LINE_GAP = 8
 
 
 class HintLine(QWidget):
@@ -32,6 +34,7 @@ class HintLine(QWidget):
         self._name = ""
         self._tries: tuple[Try, ...] = ()
         self._at = 0
+        self._wanted = self._folded = False
         self.label = ElidedLabel()
         self.label.setObjectName("muted")
         # the links stand behind the text, which gives way where the line is short; as tall as they, it is level
@@ -60,11 +63,21 @@ class HintLine(QWidget):
         self._restyle()
         self._refresh()
 
+    @property
+    def spare(self) -> int:
+        return self.sizeHint().height() + LINE_GAP if self._wanted else 0
+
+    def fold(self, pixels: int) -> int:
+        self._folded = pixels > 0
+        self._refresh()
+        return self.spare if self._folded else 0
+
     def _refresh(self) -> None:
         document = self._context.document
         offered = self._context.settings.first_tour
         self._read(document.session.named)
-        self.setVisible((offered or bool(self._tries)) and not document.visiting)
+        self._wanted = (offered or bool(self._tries)) and not document.visiting
+        self.setVisible(self._wanted and not self._folded)
         for button in (self.start, self.dismiss):
             button.setVisible(offered)
         done = not offered and bool(self._tries) and document.experiment is self._tries[self._at].scene.named.experiment

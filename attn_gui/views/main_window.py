@@ -32,6 +32,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.dock import Dock
 from attn_gui.views.file_actions import FileActions
 from attn_gui.views.find_bar import FindBar
+from attn_gui.views.folding import Foldable, Folding, Whole
 from attn_gui.views.formula import Formula
 from attn_gui.views.hint_line import HintLine
 from attn_gui.views.menus import Menus
@@ -121,8 +122,11 @@ class MainWindow(QMainWindow):
         column.addWidget(self.formula, 100)
         column.addWidget(self.why)
         column.addStretch(1)
-        column.addWidget(self._drawer_strip())
+        strip = self._drawer_strip()
+        column.addWidget(strip)
+        self._last_to_fold = [Whole(self.sentence, column.spacing()), Whole(strip, column.spacing())]
         self.setCentralWidget(centre)
+        self.folding = Folding(centre, column, self._foldable)
         self.statusBar().addWidget(Status(context), 1)
         self.statusBar().setSizeGripEnabled(False)
         self.files = FileActions(self)
@@ -178,6 +182,10 @@ class MainWindow(QMainWindow):
         self.context.worker.submit(
             "long example", at_once(lambda: structured_experiment(count)), Priority.ASK, show, self._on_no_example
         )
+
+    def _foldable(self) -> list[Foldable]:
+        numbers = [] if self.walk is None else [self.walk.numbers]
+        return [self.hint, self.sentence.note_folding, *numbers, self.formula, *self._last_to_fold]
 
     def walk_through(self) -> None:
         """Start the walk through the computation, or leave it."""

@@ -29,6 +29,25 @@ NOTE_LINES = 2
 # characters; more are not to be seen in these lines
 LONGEST_NOTE = 4_000
 SIDE = 4
+NOTE_GAP = 4
+
+
+class NoteFolding:
+    """How the note gives way."""
+
+    def __init__(self, bar: SentenceBar) -> None:
+        self._bar = bar
+        self.folded = False
+
+    @property
+    def spare(self) -> int:
+        note = self._bar.note
+        return note.maximumHeight() + NOTE_GAP if note.text() else 0
+
+    def fold(self, pixels: int) -> int:
+        self.folded = pixels > 0
+        self._bar.note.setVisible(bool(self._bar.note.text()) and not self.folded)
+        return self.spare if self.folded else 0
 
 
 class SentenceBar(QWidget):
@@ -51,9 +70,10 @@ class SentenceBar(QWidget):
         # of more lines than there is room for, the last are out of sight, and none is cut
         self.note.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.note_folding = NoteFolding(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 0, SIDE, 0)
-        layout.setSpacing(4)
+        layout.setSpacing(NOTE_GAP)
         layout.addWidget(self.sentence)
         layout.addWidget(self.note)
         context.feed.traced.connect(lambda trace: self._forget())
@@ -107,7 +127,7 @@ class SentenceBar(QWidget):
 
     def _show_note(self) -> None:
         note = beginning(self._context.document.session.named.note, LONGEST_NOTE)
-        self.note.setVisible(bool(note))
+        self.note.setVisible(bool(note) and not self.note_folding.folded)
         self.note.setText(note)
         self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
         self.note.setAccessibleName(note)

@@ -15,7 +15,7 @@ LEAST = 1e-5
 
 
 class Threshold(QWidget):
-    """``chosen(position)`` tells of a stop from 0, where every line is drawn, to LAST, where the heaviest there may be are."""
+    """``chosen(position)`` tells of a stop from 0, where all lines are drawn, to LAST, where the heaviest may be."""
 
     chosen = Signal(int)
 

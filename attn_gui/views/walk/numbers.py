@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html import escape
 
 from PySide6.QtCore import Qt
@@ -20,7 +21,8 @@ from attn_gui.views.walk.arithmetic import lines
 from attn_gui.views.walk.operand_table import table_of
 from attn_gui.views.walk.vector_table import html
 
-LINES = 4
+# of text; and where the window is low
+LINES, FEW_LINES = 4, 2
 # pixels between the parts, and the least for the text
 GAP, TEXT = 24, 200
 # what the steps are called that a mask takes, and what is said where it takes none
@@ -54,9 +56,23 @@ class Numbers(QWidget):
         row.addWidget(scroll, 1, Qt.AlignmentFlag.AlignTop)
         self._texts: tuple[str, ...] = ("", "")  # in full, and beside the table of operands
         self._has_operands = self._has_vector = False
+        self.fold(0)
+
+    @property
+    def spare(self) -> int:
+        bar = self.parentWidget()
+        return 0 if bar is None or bar.isHidden() else (LINES - FEW_LINES) * self._line
+
+    def fold(self, pixels: int) -> int:
+        few = math.ceil(min(pixels, self.spare) / self._line)
+        self.setFixedHeight((LINES - few) * self._line)
         spacing = self.steps.fontMetrics().lineSpacing()
-        self.setFixedHeight(LINES * (spacing + 4))
-        scroll.setFixedHeight(self.height() // spacing * spacing)  # no line is cut
+        self._scroll.setFixedHeight(self.height() // spacing * spacing)  # no line is cut
+        return few * self._line
+
+    @property
+    def _line(self) -> int:
+        return self.steps.fontMetrics().lineSpacing() + 4
 
     def say(self, words: str) -> None:
         """Say why there are no numbers."""

@@ -70,7 +70,7 @@ LEARNING = {
     },
     "CompareBody": {"Figures": "How far the two are apart. A click on a place selects it in all three pictures."},
     "FlowDrawer": {
-        "Lines of": "The lines of the head that the panels show, of heads added up, or of each head in a colour of its own.",
+        "Lines of": "The lines of the head that the panels show, of heads added up, or of each in a colour of its own.",
         "Draw lines from weight": "Leaves out lines of smaller weight, so that the strong ones are seen. What is "
         "left out is told.",
         "Fit": "Brings as many tokens into sight as can be.",
