@@ -60,8 +60,12 @@ class Touring(QObject):
     def answered(self) -> bool:
         """Whether the window shows the answer to the question: it was tried, and nothing was changed since."""
         stop, scene = self.stop, self.scene
-        tried = isinstance(stop, Question) and scene is stop.tried
-        return tried and scene is not None and self._document.experiment is scene.named.experiment
+        return isinstance(stop, Question) and scene is stop.tried and not self.changed
+
+    @property
+    def changed(self) -> bool:
+        """Whether the window shows another experiment than the one that is spoken of."""
+        return self.scene is not None and self._document.experiment is not self.scene.named.experiment
 
     def start(self, path: Path) -> None:
         """Begin the tour in ``path``, in place of one that is under way. Raises FileError and changes nothing then."""
@@ -78,6 +82,11 @@ class Touring(QObject):
             stop = self.stop
             self._show(stop.scene if isinstance(stop, Step) else stop.asked)
 
+    def set_up_again(self) -> None:
+        """Show once more what is spoken of."""
+        if self.scene is not None:
+            self._show(self.scene)
+
     def try_answer(self) -> None:
         """Show what answers the question."""
         if isinstance(self.stop, Question):
@@ -86,7 +95,7 @@ class Touring(QObject):
     def leave(self) -> None:
         """Bring back what was open before the tour, and what was selected in it."""
         if self.tour is not None:
-            if self.scene is not None and self._document.experiment is not self.scene.named.experiment:
+            if self.changed:
                 self.left_behind = self._document.session.named
             self._document.come_back()
 

@@ -1,8 +1,10 @@
-"""Letters for the buttons that Qt names: on some systems it leaves them out."""
+"""Buttons: letters for those that Qt names, which on some systems it leaves out, and those that look like links."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
+
+from attn_gui.views.theme import Theme
 
 TEXTS = {
     "Ok": "&OK",
@@ -19,3 +21,11 @@ def give_letters(box: QDialogButtonBox | QMessageBox) -> None:
         text = TEXTS.get(str(box.standardButton(button).name))
         if text is not None and "&" not in button.text():
             button.setText(text)
+
+
+def link_style(theme: Theme) -> str:
+    """The style sheet of tool buttons that look like links."""
+    return (
+        f"QToolButton {{ color: {theme.accent}; background: transparent; border: none; padding: 0; }}"
+        "QToolButton:hover, QToolButton:focus { text-decoration: underline; }"
+    )

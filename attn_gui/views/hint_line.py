@@ -11,6 +11,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.tour import Try
 from attn_gui.views import half_typed
+from attn_gui.views.buttons import link_style
 from attn_gui.views.context import Context
 from attn_gui.views.elided_label import ElidedLabel
 
@@ -114,11 +115,7 @@ class HintLine(QWidget):
         self._refresh()
 
     def _restyle(self) -> None:
-        accent = self._context.look.theme.accent
-        self.setStyleSheet(
-            f"QToolButton {{ color: {accent}; background: transparent; border: none; padding: 0; }}"
-            "QToolButton:hover, QToolButton:focus { text-decoration: underline; }"
-        )
+        self.setStyleSheet(link_style(self._context.look.theme))
 
 
 def _link(text: str, tip: str) -> QToolButton:

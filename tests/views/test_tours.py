@@ -371,3 +371,25 @@ def test_questions_are_asked_of_what_the_answers_start_from(window: MainWindow) 
     started(window, 6)
     touring.go_to(len(touring.tour.steps))
     assert window.context.document.experiment.rule.kind == "none" and window.context.selection.head == "mean"
+
+
+def test_what_the_step_speaks_of_can_be_set_up_again(window: MainWindow, qtbot: QtBot) -> None:
+    bar = started(window, 2)
+    touring, document = guide_of(window).touring, window.context.document
+    bar.next.click()
+    scene, height = touring.scene, bar.height()
+    assert scene is not None and not bar.again.isVisible()
+    window.open_example("karina")  # the words in the bar are of another experiment now
+    assert bar.again.isVisible() and document.session.named.name == "Karina"
+    assert clipped(bar) == [] and bar.height() == height
+    bar.again.click()
+    assert document.experiment is scene.named.experiment and not bar.again.isVisible()
+    document.undo_stack.undo()
+    assert document.session.named.name == "Karina" and bar.again.isVisible()
+    document.undo_stack.undo()
+    assert document.experiment is scene.named.experiment and not bar.again.isVisible()
+    document.undo_stack.undo()  # beyond the step, to what the step before spoke of
+    assert bar.again.isVisible() is (document.experiment is not scene.named.experiment)
+    bar.next.click()
+    assert not bar.again.isVisible()
+    bar.go_away()

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from attn_gui.control.touring import Touring
 from attn_gui.model.tour import Passage, Scene, Step, Tour
 from attn_gui.views import half_typed
+from attn_gui.views.buttons import link_style
 from attn_gui.views.context import Context
 from attn_gui.views.tour.passage_label import PassageLabel
 
@@ -35,6 +46,10 @@ class TourBar(QFrame):
         self.place.setObjectName("muted")
         for label in (self.title, self.place):
             label.setTextFormat(Qt.TextFormat.PlainText)
+        self.again = QToolButton()
+        self.again.setText("Set up again")
+        self.again.setToolTip("Show what this step speaks of; Undo brings back what is shown now")
+        self.again.setAutoRaise(True)
         self.text, self.answer, self._measure = PassageLabel(), PassageLabel(), PassageLabel(self)
         self.reveal, self.try_it = QPushButton("Show the &answer"), QPushButton("&Try it")
         self.try_it.setToolTip("Set the window up so that it shows the answer")
@@ -45,6 +60,7 @@ class TourBar(QFrame):
         self._lay_out()
         self.reveal.clicked.connect(self._reveal)
         self.try_it.clicked.connect(self._try_it)
+        self.again.clicked.connect(lambda: self.touring.set_up_again() if half_typed.commit() else None)
         self.leave.clicked.connect(self.go_away)
         self.back.clicked.connect(lambda: self.step(-1))
         self.next.clicked.connect(lambda: self.step(1))
@@ -52,7 +68,9 @@ class TourBar(QFrame):
         self.answer.followed.connect(self._follow_answer)
         touring.shown.connect(self._show)
         touring.left.connect(self.hide)
-        context.document.changed.connect(lambda before, after: self._mark_try())
+        context.document.changed.connect(lambda before, after: self._mark())
+        context.look.changed.connect(self._restyle)
+        self._restyle()
 
     def step(self, by: int) -> None:
         """Go ``by`` places on; from the last the way on is the way out."""
@@ -86,6 +104,7 @@ class TourBar(QFrame):
         head.setSpacing(12)
         head.addWidget(self.title)
         head.addWidget(self.place)
+        head.addWidget(self.again)
         head.addStretch(1)
         column = QVBoxLayout()
         column.setSpacing(LINE_SPACING)
@@ -141,7 +160,7 @@ class TourBar(QFrame):
         if self.touring.stop is not self._stop:
             self._stop = self.touring.stop
             self._show_stop()
-        self._mark_try()
+        self._mark()
 
     def _show_stop(self) -> None:
         tour, place, stop = self.touring.tour, self.touring.place, self.touring.stop
@@ -166,7 +185,7 @@ class TourBar(QFrame):
             self.answer.show_passage(stop.answer)
             self.answer.show()
             self.try_it.show()
-            self._mark_try()
+            self._mark()
             self.try_it.setFocus()
             self.reveal.setEnabled(False)
             self._say(stop.answer.text)
@@ -176,10 +195,14 @@ class TourBar(QFrame):
             self.touring.try_answer()
             self.next.setFocus()
 
-    def _mark_try(self) -> None:
-        """Where the window shows the answer already there is nothing to try."""
+    def _mark(self) -> None:
+        """Offer nothing that the window shows already."""
         if self.touring.tour is not None:
             self.try_it.setEnabled(not self.touring.answered)
+            self.again.setVisible(self.touring.changed)
+
+    def _restyle(self) -> None:
+        self.again.setStyleSheet(link_style(self._context.look.theme))
 
     def _follow(self, head: object, query: int, key: int) -> None:
         selection = self._context.selection

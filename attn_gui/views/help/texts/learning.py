@@ -139,6 +139,7 @@ LEARNING = {
         "Show the answer": "Shows the answer, once you have thought of one.",
         "Hide the answer": "Hides the answer again.",
         "Try it": "Sets the window up so that it shows the answer.",
+        "Set up again": "Shows again what this step speaks of, as one step that can be undone.",
         "Leave": "Ends the tour and brings back what was open before.",
         "Back": "Goes to the step before.",
         "Next": "Goes to the next step.",
