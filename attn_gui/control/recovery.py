@@ -141,6 +141,7 @@ class Recovery(QObject):
         self._own = RecoveryFile(self._directory / _instance_name())
         self._kept: object = None  # the experiments that the file holds
         self._asides: list[_Aside] = []
+        self._outdated: list[_Aside] = []
         self._failing = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -185,7 +186,7 @@ class Recovery(QObject):
         self._document.changed.disconnect(self._on_change)
         self._document.unsaved_changed.disconnect(self._on_unsaved_changed)
         self._worker.cancel(KEEP)
-        for file in (self._own, *(aside.file for aside in self._asides)):
+        for file in (self._own, *(aside.file for aside in (*self._asides, *self._outdated))):
             file.close(keep=False)
         for left in self.found:
             left.file.close(keep=True)
@@ -205,9 +206,15 @@ class Recovery(QObject):
     def _keep(self) -> None:
         present, own = self._document.session if self._document.modified else None, self._own
         asides = [aside for aside in self._sort_asides() if not aside.written]
+        outdated = list(self._outdated)
         kept = (None if present is None else present.experiments) is self._kept
         # a write that is under way may be of what is no longer unsaved
-        if kept and not asides and (present is not None or not (self._failing or self._worker.running(KEEP))):
+        if (
+            kept
+            and not asides
+            and not outdated
+            and (present is not None or not (self._failing or self._worker.running(KEEP)))
+        ):
             return
 
         def write() -> None:
@@ -218,22 +225,26 @@ class Recovery(QObject):
             else:
                 own.write(present)
 
-        self._worker.submit(KEEP, at_once(write), PRIORITY, lambda _: self._succeed(present), self._fail)
+        self._worker.submit(KEEP, at_once(write), PRIORITY, lambda _: self._succeed(present, outdated), self._fail)
 
     def _sort_asides(self) -> list[_Aside]:
-        """One for each thing that departures left unsaved; the files of others are no longer needed."""
+        """One for each thing that departures left unsaved; others are outdated once what is shown now is written."""
         left = [work.session for work in self._document.unsaved if work.session is not self._document.session]
         kept = []
         for aside in self._asides:
             if any(aside.session.same_work(session) for session in left):
                 kept.append(aside)
             else:
-                aside.file.close(keep=False)
+                self._outdated.append(aside)
         new = [session for session in left if not any(aside.session.same_work(session) for aside in kept)]
         self._asides = kept + [_Aside(session, RecoveryFile(self._directory / _instance_name())) for session in new]
         return self._asides
 
-    def _succeed(self, unsaved: Session | None) -> None:
+    def _succeed(self, unsaved: Session | None, outdated: list[_Aside]) -> None:
+        for aside in outdated:
+            if aside in self._outdated:
+                self._outdated.remove(aside)
+                aside.file.close(keep=False)
         self._kept = None if unsaved is None else unsaved.experiments
         if self._failing:
             self._failing = False

@@ -565,7 +565,19 @@ def test_what_a_departure_left_unsaved_survives_a_kill(
     again.close()
 
 
-def test_coming_back_keeps_one_copy(windows: Callable[..., Window], qtbot: QtBot, profile: Path) -> None:
+def test_coming_back_keeps_one_copy(
+    windows: Callable[..., Window], qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = session_file.save
+
+    def save(session: Session, path: Path) -> None:
+        # somebody may pull the plug at any moment from the first copy on
+        assert not before or "mine" in kept_tokens(profile)
+        written(session, path)
+        before.append(path)
+
+    before: list[Path] = []
+    monkeypatch.setattr(session_file, "save", save)
     window = windows("Mine")
     window.edit("mine")
     window.depart("example")
@@ -573,6 +585,7 @@ def test_coming_back_keeps_one_copy(windows: Callable[..., Window], qtbot: QtBot
     window.document.undo_stack.undo()
     qtbot.waitUntil(lambda: not window.recovery._asides and not window.worker.busy)
     qtbot.waitUntil(lambda: kept_tokens(profile) == ["mine"])
+    assert len(before) > 1
     window.document.undo_stack.undo()
     qtbot.waitUntil(lambda: kept(profile) == [])
     window.close()
