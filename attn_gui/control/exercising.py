@@ -58,6 +58,7 @@ class Exercising(QObject):
         self._notices = notices
         self.marked: Marked | None = None
         self._given: tuple[Experiment, Experiment | None] | None = None
+        self._handed_out: tuple[str, Experiment] | None = None  # the last one that could be had, by its fingerprint
         document.changed.connect(self._on_document)
 
     @property
@@ -81,9 +82,16 @@ class Exercising(QObject):
     @property
     def given(self) -> Experiment | None:
         """The experiment as it was handed out; None where it cannot be had again."""
-        experiment = self._document.experiment
+        experiment, exercise = self._document.experiment, self.exercise
+        if exercise is None:
+            return None
         if self._given is None or self._given[0] is not experiment:
-            self._given = experiment, given_again(self._document.session.named)
+            found = given_again(self._document.session.named)
+            if found is not None:
+                self._handed_out = exercise.fingerprint, found
+            elif self._handed_out is not None and self._handed_out[0] == exercise.fingerprint:
+                found = self._handed_out[1]
+            self._given = experiment, found
         return self._given[1]
 
     def restore(self) -> None:

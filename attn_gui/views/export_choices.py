@@ -90,7 +90,8 @@ class ExportChoices(QObject):
                     self.what.addItem(STAGES[name].entry, name)
                 self.what.insertSeparator(self.what.count())
                 self.what.addItem(EVERYTHING, None)
-                wanted = present if present in (*names, None) else FIRST_STAGE
+                first = FIRST_STAGE if FIRST_STAGE in names else next(reversed(names), None)
+                wanted = present if present in (*names, None) else first
                 self.what.setCurrentIndex(self.what.count() - 1 if wanted is None else self.what.findData(wanted))
         self._offer_heads(experiment)
         self._offer_parts()

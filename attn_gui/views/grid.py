@@ -31,6 +31,7 @@ class GridModel(QAbstractTableModel):
     """
 
     editable = True
+    grows = False  # whether rows and columns can be added
 
     def write(self, row: int, column: int, block: Block, label: str) -> None:
         """Write ``block`` with its first cell at (row, column), as one undo step called ``label``; None leaves a cell.
@@ -80,9 +81,10 @@ class GridModel(QAbstractTableModel):
         ):
             if first + needed > there:
                 left = there - first
+                remedy = f"add {needed - left} or choose another place" if self.grows else "choose another place"
                 return (
                     f"The block has {needed} {what}s and {'only' if left else 'there are'} {left} from {what} "
-                    f"{first + 1} on: add {needed - left} or choose another place"
+                    f"{first + 1} on: {remedy}"
                 )
         return None
 

@@ -118,7 +118,8 @@ class NumberDelegate(QStyledItemDelegate):
         return editor
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if isinstance(editor, CellEditor) and not editor.refused:
+        # what stands behind it may change while somebody types: a verdict comes, say
+        if isinstance(editor, CellEditor) and not editor.refused and not editor.isModified():
             editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:

@@ -73,6 +73,7 @@ class SpreadsheetView(QTableView):
     def setModel(self, model: QAbstractItemModel | None) -> None:
         super().setModel(model)
         if model is not None:
+            model.modelReset.connect(self.reason.withdraw)
             # a header that knows the selection asks every row of it each time that it is painted
             for header in (self.horizontalHeader(), self.verticalHeader()):
                 header.setSelectionModel(QItemSelectionModel(model, header))

@@ -88,6 +88,7 @@ class TokenModel(GridModel):
     """
 
     figures_changed = Signal()
+    grows = True
 
     def __init__(self, document: Document, settings: Settings, side: Side, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -31,6 +31,7 @@ from attn_gui.model.exercise import Exercise, hidden_by
 from attn_gui.model.masks import Causal
 from attn_gui.model.precision import Precision
 from attn_gui.model.recipe import Recipe
+from attn_gui.model.session import Session
 from attn_gui.model.stage_shape import computed_stages_of
 from attn_gui.model.table import Table
 from attn_gui.views.exercise.make_dialog import MakeDialog
@@ -282,10 +283,55 @@ def test_a_change_of_the_given_numbers_is_told_and_bars_the_check(
     window.context.document.apply(
         "Scale", replace(window.context.document.experiment, heads=1, precision=Precision.FLOAT64)
     )
-    assert not mode.bar.restore.isVisible() and not mode.bar.check.isEnabled()
+    assert mode.bar.restore.isVisible() and not mode.bar.check.isEnabled()
+    assert mode.bar.outcome.text().endswith("Restore it to go on.") == mode.bar.check.toolTip().endswith(
+        "Restore it to go on."
+    )
+    mode.bar.restore.click()
+    settle(qtbot, window)
+    assert mode.bar.check.isEnabled()
+    window.context.document.undo_stack.undo()
     window.context.document.undo_stack.undo()
     settle(qtbot, window)
     assert mode.bar.check.isEnabled()
+
+
+def test_what_cannot_be_had_again_is_said_to_be_so(
+    pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    mode = pose(("A",))
+    document = window.context.document
+    document.apply("Mask", replace(document.experiment, rule=Causal()))
+    assert mode.bar.outcome.text().endswith("Restore it to go on.")
+    path = tmp_path / "changed.attn"
+    assert window.services.storage.save_and_wait(path)
+    document.open(Session((examples.load("karina"),)), None)
+    mode.exercising._handed_out = None  # as in another run of the program
+    document.open(session.load(path), path)
+    assert not mode.bar.restore.isVisible() and not mode.bar.check.isEnabled()
+    assert mode.bar.outcome.text().endswith("Go on in the file as it was handed out.")
+    document.apply("Precision", replace(document.experiment, precision=Precision.FLOAT64))
+    assert mode.bar.outcome.text().endswith("Undo it to go on.")
+
+
+def test_too_few_decimals_are_told(pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot) -> None:
+    mode = pose(("N",))
+    assert mode.exercising.exercise is not None and mode.exercising.exercise.decimals == 3
+    N = solution(window, "N")
+    for row, numbers in enumerate(N):
+        for column, number in enumerate(numbers):
+            assert mode.work.model.set_block(row, column, [[f"{number:.2f}"]], "Edit") is None
+    check(qtbot, window, mode)
+    assert "Likely: rounded to 2 decimals" in mode.bar.outcome.text()
+
+
+def test_the_export_offers_what_there_is(pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot) -> None:
+    pose(("A", "N", "output"))
+    window.files.export.trigger()
+    dialog = window.files.dialog
+    assert dialog is not None
+    assert dialog.choices.what.currentData() == "V"
+    dialog.close()
 
 
 def test_typing_saving_and_opening_again(

@@ -24,6 +24,8 @@ Keys = Qt.Key
 class Numbers(GridModel):
     """Column 0 holds names, the others numbers."""
 
+    grows = True
+
     def __init__(self, rows: int = 4, columns: int = 4) -> None:
         super().__init__()
         self.names = [f"n{row}" for row in range(rows)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -392,4 +392,32 @@ def test_what_the_step_speaks_of_can_be_set_up_again(window: MainWindow, qtbot: 
     assert bar.again.isVisible() is (document.experiment is not scene.named.experiment)
     bar.next.click()
     assert not bar.again.isVisible()
+    bar.go_away()
+
+
+@pytest.mark.parametrize("number", [4, 5])
+def test_an_instrument_never_covers_the_bar_and_is_docked_where_there_is_room(
+    window: MainWindow, qtbot: QtBot, number: int
+) -> None:
+    window.resize(960, 640)
+    bar = started(window, number)
+    guide = guide_of(window)
+    tour = guide.touring.tour
+    assert tour is not None
+    while not guide.instrument.isVisible():
+        bar.next.click()
+    settle(qtbot, window)
+
+    def on_screen(widget: QWidget) -> QRect:
+        return QRect(widget.mapToGlobal(QPoint()), widget.size())
+
+    assert guide.instrument.isFloating()
+    assert not guide.instrument.frameGeometry().intersects(on_screen(bar))
+    assert on_screen(window).contains(on_screen(guide.instrument))
+    window.resize(1280, 720)
+    settle(qtbot, window)
+    assert not guide.instrument.isFloating() and guide.instrument.isVisible()
+    window.resize(960, 640)
+    settle(qtbot, window)
+    assert guide.instrument.isFloating()
     bar.go_away()

@@ -104,6 +104,9 @@ def _of_printing(stage: str, usual: Floats, comparing: Comparing) -> Iterator[Ca
         width = np.nan_to_num(usual * printed.half_units.sum(axis=1, keepdims=True))
     # exactly these numbers: half of the last place is not allowed for a second time
     yield Candidate("cut_off", "decimals cut off, not rounded", cut, widened=-printed.half_units * (1 - 1e-6))
+    for decimals in range(int(printed.decimals[printed.answered].max(initial=0)) - 1, 0, -1):
+        words = f"rounded to {decimals} decimal{'s' if decimals > 1 else ''}"
+        yield Candidate("few_decimals", words, np.round(usual, decimals), widened=-printed.half_units * (1 - 1e-6))
     yield Candidate("percent", "percentages", percent)
     yield Candidate("negated", "the sign turned", -usual)
     if stage == "N":

@@ -177,6 +177,8 @@ class CheckDrawer(Drawer):
     def _on_work(self, changed: set[Key]) -> None:
         self._pressed -= changed  # what is other than it was has to be judged anew
         self._fault = ""
+        if not self.table.held:
+            self.table.reason.withdraw()
         self.refresh()
 
     def _set_live(self, on: bool) -> None:

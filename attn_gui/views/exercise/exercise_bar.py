@@ -13,7 +13,8 @@ from attn_gui.views.context import Context
 from attn_gui.views.elided_label import ElidedLabel
 
 CHANGED = "What was given has been changed, and marking tells."
-UNDO = f"{CHANGED} Undo it to go on."
+UNDO, RESTORE = f"{CHANGED} Undo it to go on.", f"{CHANGED} Restore it to go on."
+LOST = f"{CHANGED} Go on in the file as it was handed out."
 
 
 class ExerciseBar(QFrame):
@@ -50,6 +51,7 @@ class ExerciseBar(QFrame):
         exercising.changed.connect(self._on_check)
         exercising.checking_changed.connect(lambda on: self.refresh())
         context.document.changed.connect(self._on_document)
+        context.document.undo_stack.canUndoChanged.connect(lambda on: self.refresh())
         context.look.changed.connect(self._dress)
         self._dress()
 
@@ -92,8 +94,10 @@ class ExerciseBar(QFrame):
 
     @property
     def _changed(self) -> str:
+        if self._exercising.given is not None:
+            return RESTORE
         # a file may have come so
-        return UNDO if self._context.document.undo_stack.canUndo() else CHANGED
+        return UNDO if self._context.document.undo_stack.canUndo() else LOST
 
     def _why_not(self, exercise: Exercise) -> str:
         if not self._exercising.is_as_given:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TOPIC = "tour"
 ROOM = 1200
+# pixels between the instrument that floats and what it must not cover
+GAP = 8
 LEFT_BEHIND = "Left the tour. Learn > Tours > Keep what I changed brings back what was changed in it."
 
 
@@ -35,6 +37,7 @@ class Guide(QObject):
         super().__init__(window)
         self._window = window
         self._state = QByteArray()
+        self._narrow = False
         context = self._context = window.context
         self.touring = Touring(context.document, context.selection, self)
         self.bar = TourBar(context, self.touring)
@@ -65,6 +68,11 @@ class Guide(QObject):
         self._context.notices.withdraw(TOPIC)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self._window:
+            # where the person has put it elsewhere meanwhile, it stays
+            if self.instrument.isVisible() and (self._window.width() < ROOM) != self._narrow:
+                self._place_instrument()
+            return False
         # a press that comes as far as the window is nobody else's: an editor or a find bar has taken its own
         if (
             event.type() == QEvent.Type.KeyPress
@@ -102,10 +110,21 @@ class Guide(QObject):
         hidden = self.instrument.isHidden()
         self.instrument.show_instrument(scene.instrument)
         if hidden and scene.instrument is not None:
-            # a narrow window has no room for it beside the formula
-            self.instrument.setFloating(self._window.width() < ROOM)
-            self._window.resizeDocks([self.instrument], [WIDTH], Qt.Orientation.Horizontal)
+            self._place_instrument()
         self.outline.point_at(None if scene.highlight is None else self.places()[scene.highlight])
+
+    def _place_instrument(self) -> None:
+        """Beside the formula, or over its end where a narrow window has no room for it, and never over the bar."""
+        window, instrument = self._window, self.instrument
+        self._narrow = window.width() < ROOM
+        instrument.setFloating(self._narrow)
+        if self._narrow:
+            top = self.bar.mapToGlobal(self.bar.rect().bottomLeft()).y() + GAP
+            corner = window.mapToGlobal(window.rect().bottomRight())
+            instrument.resize(WIDTH, min(instrument.sizeHint().height(), corner.y() - GAP - top))
+            instrument.move(corner.x() - GAP - WIDTH, top)
+        else:
+            window.resizeDocks([instrument], [WIDTH], Qt.Orientation.Horizontal)
 
     def _give_back(self) -> None:
         self.outline.point_at(None)

@@ -266,6 +266,7 @@ CASES = [
     Case("rounded_early", "A", Q.round(1) @ K.T / math.sqrt(D), words="Q rounded early, to 1 decimal"),
     Case("exponentials_rounded", "N", np.exp(A).round(1) / np.exp(A).round(1).sum(axis=1, keepdims=True)),
     Case("cut_off", "N", np.trunc(softmax(A) * 1e3) / 1e3, decimals=3),
+    Case("few_decimals", "N", softmax(A).round(2), decimals=4, words="rounded to 2 decimals"),
     Case("percent", "N", 100 * softmax(A), decimals=2),
     Case("negated", "A", -A),
     Case("other_head", "N", alone("N", FRAME, 1), FRAME, words="the numbers of head 2"),

@@ -441,3 +441,36 @@ def test_without_a_table_there_is_no_box_to_take_for_a_field(drawer: CheckDrawer
     drawer.take_printed()
     wait_traced()
     assert drawer.given.isVisible() and drawer.given.count() == 3
+
+
+def test_a_verdict_that_comes_while_one_types_leaves_the_editor_alone(
+    drawer: CheckDrawer, qtbot: QtBot, wait_traced: Traced
+) -> None:
+    typed(drawer, qtbot, 0, 0, "-1")
+    drawer.table.go_to(0, 1)
+    qtbot.keyClicks(drawer.table, "-")
+    editor = drawer.table.editing
+    assert editor is not None
+    wait_traced()  # the verdict on the first cell is there
+    assert drawer.model.verdict(0, 0) is not Verdict.BLANK
+    assert drawer.table.editing is editor and editor.text() == "-"
+    drawer.model.show_verdicts(None)
+    qtbot.keyClicks(editor, "2")
+    assert editor.text() == "-2"
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    assert drawer.model.table.cells[0][:2] == ("-1", "-2")
+
+
+def test_why_a_block_was_refused_is_said_until_something_else_is_done(drawer: CheckDrawer, qtbot: QtBot) -> None:
+    drawer.show_stage("output")
+    drawer.table.go_to(4, 1)
+    QGuiApplication.clipboard().setText("1\n2\n3")
+    drawer.table.blocks.paste()
+    words = "The block has 3 rows and only 1 from row 5 on: choose another place"
+    assert drawer.table.reason.text() == words
+    drawer.take_printed()
+    assert drawer.table.reason.isHidden()
+    drawer.table.blocks.paste()
+    assert drawer.table.reason.text() == words
+    drawer.show_stage("A")
+    assert drawer.table.reason.isHidden()
