@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextLayout
 from PySide6.QtWidgets import QHeaderView, QStyleOptionHeader, QWidget
 
 from attn_gui.views.painting import guarded
@@ -43,6 +43,23 @@ def cut_text(
     mode = _Mode.ElideLeft if cut_left and not cut_right else _Mode.ElideRight
     drawn = metrics.elidedText(text, mode, max(0, place.width()))
     return place, drawn if metrics.horizontalAdvance(drawn) <= place.width() else ""
+
+
+def first_lines(text: str, font: QFont, width: int, lines: int) -> str:
+    """``text`` wrapped to ``width`` pixels, or as much of it as ``lines`` hold, with an ellipsis at the end."""
+    layout = QTextLayout(text, font)
+    layout.beginLayout()
+    start, fits = 0, True
+    for _ in range(lines):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        start, fits = line.textStart(), line.textStart() + line.textLength() >= len(text)
+    layout.endLayout()
+    if fits:
+        return text
+    return text[:start] + QFontMetrics(font).elidedText(text[start:], _Mode.ElideRight, width)
 
 
 class CutHeader(QHeaderView):

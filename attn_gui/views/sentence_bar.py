@@ -17,7 +17,7 @@ from attn_gui.model.asks import RowAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
-from attn_gui.views.cut_text import beginning
+from attn_gui.views.cut_text import beginning, first_lines
 from attn_gui.views.figures import percentages
 
 SLOT = "sentence"
@@ -70,6 +70,7 @@ class SentenceBar(QWidget):
         # of more lines than there is room for, the last are out of sight, and none is cut
         self.note.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._note = ""
         self.note_folding = NoteFolding(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 0, SIDE, 0)
@@ -92,9 +93,11 @@ class SentenceBar(QWidget):
         self._ask_anew()
 
     def _size_note(self) -> None:
+        width = max(1, self.width() - 2 * SIDE)
+        self.note.setText(first_lines(self._note, self.note.font(), width, NOTE_LINES))
         # a height that depends on the width would not count when the window is short of room
         metrics = self.note.fontMetrics()
-        room = QRect(0, 0, max(1, self.width() - 2 * SIDE), 1 << 16)
+        room = QRect(0, 0, width, 1 << 16)
         needed = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, self.note.text()).height()
         self.note.setFixedHeight(min(needed, NOTE_LINES * metrics.lineSpacing()))
 
@@ -128,7 +131,7 @@ class SentenceBar(QWidget):
     def _show_note(self) -> None:
         note = beginning(self._context.document.session.named.note, LONGEST_NOTE)
         self.note.setVisible(bool(note) and not self.note_folding.folded)
-        self.note.setText(note)
+        self._note = note
         self.note.setToolTip(f"<p>{escape(note)}</p>" if note else "")
         self.note.setAccessibleName(note)
         self._size_note()

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from attn_gui.model.precision import Precision
 from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.context import Context
-from attn_gui.views.cut_text import PADDING, CutHeader, cut_text
+from attn_gui.views.cut_text import PADDING, CutHeader, cut_text, first_lines
 from attn_gui.views.look import number_font
 from attn_gui.views.number_delegate import NumberDelegate
 from attn_gui.views.spreadsheet import SpreadsheetView
@@ -144,3 +144,21 @@ def test_a_long_row_name_is_shortened(view: SpreadsheetView) -> None:
     model.row_labels = ["incomprehensibilities", "b", "c"]
     drawn = header.drawn(QRect(0, 0, COLUMN, 30), 0)[1]
     assert drawn.startswith("in") and drawn.endswith(ELLIPSIS)
+
+
+@given(st.text("ab c", max_size=200), st.integers(20, 400), st.integers(1, 4))
+def test_the_first_lines_are_the_text_or_end_in_an_ellipsis(text: str, width: int, lines: int) -> None:
+    font = number_font()
+    shown = first_lines(text, font, width, lines)
+    metrics = QFontMetrics(font)
+    wrapped = metrics.boundingRect(QRect(0, 0, width, 1 << 16), Qt.TextFlag.TextWordWrap, shown)
+    assert shown == text or (shown.endswith(ELLIPSIS) and text.startswith(shown.rstrip(ELLIPSIS).rstrip()))
+    if not any(metrics.horizontalAdvance(word) > width for word in (*text.split(), ELLIPSIS)):
+        assert wrapped.height() <= lines * metrics.lineSpacing()
+
+
+def test_a_text_of_more_lines_is_cut_in_the_last_one(qapp: QApplication) -> None:
+    text = "one two three four five six seven eight nine ten"
+    shown = first_lines(text, number_font(), 120, 2)
+    assert shown.endswith(ELLIPSIS) and 10 < len(shown) < len(text)
+    assert first_lines(text, number_font(), 4000, 2) == text

@@ -242,3 +242,13 @@ def test_a_whole_number_is_written_without_decimals_where_there_is_no_room_for_t
     style = fitting_style(values, 14, 40, 4)
     assert style is not None and style.text(0.5, 14) == ".5"
     assert style.text(1.0, 14) == "1" and style.text(1.25, 14) == TOO_LONG
+
+
+def test_a_number_that_is_rounded_to_one_is_told_with_one_decimal_less(qtbot: QtBot) -> None:
+    values = np.full((9, 9), 0.05)
+    values[0, :2] = 0.9986, 0.99
+    style = next(s for w in range(16, 30) if (s := fitting_style(values, w, 30, 4)) and s.decimals == 2)
+    width = next(w for w in range(12, 40) if style.text(0.99, w) == ".99")  # as narrow as it may be
+    assert style.text(0.9986, width) == "1.0" and style.text(1.0, width) == "1"
+    assert style.text(1.3, width) == TOO_LONG and style.text(0.9986, width - 1) == TOO_LONG
+    assert style.text(-0.9986, 80) == "-1.00"

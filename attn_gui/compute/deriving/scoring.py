@@ -94,7 +94,7 @@ def _dot(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
 
 def _scale(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
     raw = Operand(subject.value(replace(cell, stage="raw")), "dot product", replace(cell, stage="raw"))
-    chain.stage("Scale", SCALED, Product((raw, _scale_of(subject, chain))), cell, value)
+    chain.stage("Scale", SCALED, Product((_scale_of(subject, chain), raw)), cell, value)
 
 
 def _scale_of(subject: Subject, chain: Chain) -> Operand:

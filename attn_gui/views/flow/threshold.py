@@ -11,7 +11,7 @@ from attn_gui.views.figures import shown_exponent
 
 LAST = 100
 # the weight at the first stop after "all"; from there to 1 evenly in the logarithm
-LEAST = 1e-5
+LEAST = 1e-4
 
 
 class Threshold(QWidget):

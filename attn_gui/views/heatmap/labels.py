@@ -23,7 +23,7 @@ MARK = 3
 # pixels that labels one above the other, and one beside the other, need at least
 LEAST_HEIGHT = 15
 LEAST_WIDTH = 44
-NARROWEST_STRIP, WIDEST_STRIP = 56, 96
+NARROWEST_STRIP, WIDEST_STRIP, LARGEST_PART = 56, 96, 0.3
 # of header and rows together; less of it than rows could take is better left to the rows
 LOW_PLOT = 200
 TICK = 4
@@ -238,9 +238,10 @@ class RowLabels(LabelStrip):
 
     alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
-    def strip_width(self) -> int:
-        """Pixels for the longest label, within limits."""
-        return math.ceil(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, WIDEST_STRIP)) / 4) * 4
+    def strip_width(self, whole: int) -> int:
+        """Pixels for the longest label, within limits; of ``whole``, the width of all, the cells need most."""
+        widest = max(NARROWEST_STRIP, min(WIDEST_STRIP, whole * LARGEST_PART))
+        return math.ceil(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, widest)) / 4) * 4
 
     def place(self, index: int) -> QRectF:
         assert self.grid is not None

@@ -71,6 +71,11 @@ class Style:
         text = self._signed(_written(value, self.decimals, self.bare))
         if self.width(text) <= room:
             return text
+        if abs(value) < 1 and self.decimals > 1:
+            # 0.998 to two decimals is 1.00, of one figure more than 0.99
+            shorter = self._signed(_written(value, self.decimals - 1, self.bare))
+            if shorter.strip("-" + MINUS).startswith("1") and self.width(shorter) <= room:
+                return shorter
         whole = self._signed(shown(value, 0))
         told = abs(value) >= STILL_EXACT or value == round(value)
         return whole if told and self.width(whole) <= room else TOO_LONG

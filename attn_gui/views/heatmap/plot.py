@@ -257,7 +257,7 @@ class Plot(QWidget):
         return super().event(event)
 
     def _lay_out(self) -> None:
-        left = self.row_labels.strip_width()
+        left = self.row_labels.strip_width(self.width())
         right = 0 if self.sums is None else self.sums.needed_width
         width = max(1, self.width() - left - right)
         if self._drives_bands:
