@@ -22,7 +22,7 @@ Array = NDArray[Any]
 ENDINGS = (".npy", ".npz", ".csv")
 MAX_BYTES = 1 << 30
 MAX_ENTRIES = 10_000
-_OWN_HEADERS = ("query", "key", "head")
+OWN_HEADERS = ("query", "key", "head")
 _FLAGS = {"true": True, "false": False}
 
 
@@ -82,25 +82,25 @@ def _check_entries(path: Path, entries: list[ZipInfo]) -> None:
 
 
 def _csv(path: Path) -> Array:
-    with _reading(path) as records:
+    with records_of(path) as records:
         first = next(records, None)
         if first is None:
             raise FileError(path, "", "rows of numbers or flags", "an empty file")
-        if first[1][0] in _OWN_HEADERS:
+        if first[1][0] in OWN_HEADERS:
             return csv_reader.read(path).values
         rows: list[list[float | bool]] = []
         for line, record in (first, *records):
             if rows and len(record) != len(rows[0]):
                 raise FileError(path, f"line {line}", f"{len(rows[0])} cells, as in the first row", str(len(record)))
-            rows.append([_cell(path, line, column, cell) for column, cell in enumerate(record, 1)])
+            rows.append([cell_of(path, line, column, cell) for column, cell in enumerate(record, 1)])
     flags = all(isinstance(cell, bool) for row in rows for cell in row)
     return np.array(rows, dtype=bool if flags else np.float64)
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
+def records_of(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """The records of a table with the lines that they end on; blank ones are left out."""
-    delimiter = _delimiter(path)
+    delimiter = delimiter_of(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=delimiter, strict=True)
         try:
@@ -111,14 +111,14 @@ def _reading(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
             raise FileError(path, f"line {max(1, reader.line_num)}", "comma-separated values", str(error)) from error
 
 
-def _delimiter(path: Path) -> str:
+def delimiter_of(path: Path) -> str:
     """What stands between the cells of the first line."""
     with path.open("rb") as file:
         line = file.readline()
     return next((mark.decode() for mark in (b"\t", b";", b",") if mark in line), ",")
 
 
-def _cell(path: Path, line: int, column: int, text: str) -> float | bool:
+def cell_of(path: Path, line: int, column: int, text: str) -> float | bool:
     word = text.strip()
     flag = _FLAGS.get(word.lower())
     if flag is not None:

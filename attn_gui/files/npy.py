@@ -25,7 +25,6 @@ class Types(NamedTuple):
     codes: tuple[str, ...]
 
 
-OURS = Types("numbers of float64, int64 or bool", ("f8", "i8", "b1"))
 ANY = Types(
     "an array of numbers or flags",
     ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"),
@@ -35,6 +34,8 @@ ANY = Types(
 DATE = (1980, 1, 1, 0, 0, 0)
 # numpy reads none longer, either, of what it does not trust
 MAX_HEADER_BYTES = 10_000
+# as many as numpy can hold
+MAX_AXES = 64
 
 _MAGIC = b"\x93NUMPY"
 # of each version of the format, how many bytes say how long the header is
@@ -52,6 +53,15 @@ class _Header(NamedTuple):
     type: str
     fortran_order: bool
     shape: tuple[int, ...]
+
+
+class Stated(NamedTuple):
+    """What a header states: numpy's code of the type, the order, the shape, and the byte that the numbers start at."""
+
+    type: str
+    fortran_order: bool
+    shape: tuple[int, ...]
+    start: int
 
 
 def member(name: str) -> ZipInfo:
@@ -81,25 +91,36 @@ def read(path: Path, where: str, file: IO[bytes], size: int, types: Types) -> Ar
     ``where`` is its place in ``path``. Nothing is allocated before the header was found to describe exactly what is
     there, and nothing is unpickled or evaluated. Raises FileError.
     """
-    header = _header(path, where, file)
-    code = header.type.removeprefix(header.type[0]) if header.type[0] in "<>=|" else header.type
-    if code not in types.codes:
-        received = "complex numbers, " if code.startswith("c") else ""
-        raise FileError(path, where, types.called, f"{received}numpy type {header.type}")
-    if min(header.shape, default=0) < 0:
-        raise FileError(path, where, "a shape with sides of 0 or more", f"shape {header.shape}")
-    dtype = np.dtype(header.type)
-    needed, held = math.prod(header.shape) * dtype.itemsize, size - file.tell()
-    if needed != held:
-        raise FileError(path, where, f"{needed} bytes of numbers, for shape {header.shape}", f"{held}")
+    stated = look(path, where, file, size, types)
+    dtype = np.dtype(stated.type)
     try:
-        numbers = np.frombuffer(file.read(needed), dtype)
-        array = numbers.reshape(header.shape, order="F" if header.fortran_order else "C")
+        numbers = np.frombuffer(file.read(size - stated.start), dtype)
+        array = numbers.reshape(stated.shape, order="F" if stated.fortran_order else "C")
     except ValueError as error:
-        raise FileError(path, where, "a shape that numpy can hold", f"shape {header.shape}") from error
+        raise FileError(path, where, "a shape that numpy can hold", f"shape {stated.shape}") from error
     if dtype.kind == "b" and (numbers.view(np.uint8) > 1).any():
         raise FileError(path, where, "0 or 1 in each byte of bool", "other bytes")
     return array
+
+
+def look(path: Path, where: str, file: IO[bytes], size: int, types: Types) -> Stated:
+    """What the header of the ``size`` bytes of ``file`` states, which is true of them; ``file`` stands behind it then.
+
+    Others as for :func:`read`. Raises FileError.
+    """
+    header = _header(path, where, file)
+    code = header.type.removeprefix(header.type[0]) if header.type[0] in "<>=|" else header.type
+    if code not in types.codes:
+        received = {"c": "complex numbers, ", "O": "Python objects, which are not unpickled, "}.get(code[:1], "")
+        raise FileError(path, where, types.called, f"{received}numpy type {header.type}")
+    if min(header.shape, default=0) < 0:
+        raise FileError(path, where, "a shape with sides of 0 or more", f"shape {header.shape}")
+    if len(header.shape) > MAX_AXES:
+        raise FileError(path, where, "a shape that numpy can hold", f"one of {len(header.shape):,} axes")
+    needed, held = math.prod(header.shape) * np.dtype(header.type).itemsize, size - file.tell()
+    if needed != held:
+        raise FileError(path, where, f"{needed} bytes of numbers, for shape {header.shape}", f"{held}")
+    return Stated(*header, file.tell())
 
 
 def _header(path: Path, where: str, file: IO[bytes]) -> _Header:

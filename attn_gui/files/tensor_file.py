@@ -17,35 +17,22 @@ from attn_gui.files.errors import FileError
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.precision import Precision
 from attn_gui.model.question import Numbers, Question, question
+from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.names import NAMES as NAMES_OF_ROLES
 
 ENDINGS = (".npz", ".safetensors")
 # what each is called, in capitals or not, with - and . for _
 NAMES = {
-    "Q": ("q", "query", "queries"),
-    "K": ("k", "key", "keys"),
-    "V": ("v", "value", "values"),
-    "mask": ("mask", "attn_mask", "attention_mask"),
-    "scores": (
-        "scores",
-        "a",
-        "a_masked",
-        "attn_scores",
-        "attention_scores",
-        "logits",
-        "attn_logits",
-        "qk_matmul_output",
-    ),
-    "weights": (
-        "weights",
-        "n",
-        "attn_weights",
-        "attention_weights",
-        "attentions",
-        "attn_probs",
-        "attention_probs",
-        "probs",
-    ),
-    "output": ("output", "out", "attn_output", "attention_output", "y"),
+    part: NAMES_OF_ROLES[role]
+    for part, role in (
+        ("Q", Role.Q),
+        ("K", Role.K),
+        ("V", Role.V),
+        ("mask", Role.MASK),
+        ("scores", Role.SCORES),
+        ("weights", Role.WEIGHTS),
+        ("output", Role.OUTPUT),
+    )
 }
 STAGES = ("scores", "weights", "output")
 

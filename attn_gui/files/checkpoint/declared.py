@@ -12,29 +12,8 @@ from attn_gui.files.errors import FileError
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.parts import LARGEST_WHOLE
 from attn_gui.model.table import Floats
+from attn_gui.model.tensors.info import ITEM_BYTES as ITEM_BYTES
 
-# bytes of a number, by torch's name for the type
-ITEM_BYTES = {
-    "float64": 8,
-    "float32": 4,
-    "float16": 2,
-    "bfloat16": 2,
-    "float8_e4m3fn": 1,
-    "float8_e5m2": 1,
-    "float8_e4m3fnuz": 1,
-    "float8_e5m2fnuz": 1,
-    "complex128": 16,
-    "complex64": 8,
-    "int64": 8,
-    "int32": 4,
-    "int16": 2,
-    "int8": 1,
-    "uint64": 8,
-    "uint32": 4,
-    "uint16": 2,
-    "uint8": 1,
-    "bool": 1,
-}
 MAX_NAMES = 100_000
 MAX_DEPTH = 16
 # of a tensor, as many as numpy can hold

@@ -73,10 +73,12 @@ class Storage:
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor and where its numbers lie."""
+    """A tensor and where its numbers lie: from which of the storage's on, and how many it is to the next of an axis."""
 
     declared: Declared
     storage: Storage
+    offset: int
+    strides: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -271,7 +273,7 @@ class _Reading:
         # a stride of 0 repeats numbers: a few bytes would become as many as somebody likes
         if not inside or declared.size > held:
             self._refuse(f"tensors within their storage of {held:,} numbers", f"shape {shape}, stride {stride}")
-        return StoredTensor(declared, storage)
+        return StoredTensor(declared, storage, offset, stride)
 
 
 def _called(value: Any) -> str:

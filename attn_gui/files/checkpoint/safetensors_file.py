@@ -48,6 +48,11 @@ DTYPES = {
 
 def look(path: Path) -> Contents:
     """What ``path`` holds by its header, whose places must fill the file; no number is read. Raises FileError."""
+    return places(path)[0]
+
+
+def places(path: Path) -> tuple[Contents, dict[str, int]]:
+    """What ``path`` holds, as :func:`look`, and the byte of the file that each tensor starts at."""
     size = size_of_file(path)
     try:
         with path.open("rb") as file:
@@ -73,7 +78,8 @@ def look(path: Path) -> Contents:
         tensors[name], span = _tensor(entry)
         spans.append((*span, name))
     _check_spans(path, spans, size - LENGTH_BYTES - length)
-    return Contents(tensors, others)
+    first = LENGTH_BYTES + length
+    return Contents(tensors, others), {name: first + start for start, _, name in spans}
 
 
 def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
@@ -30,7 +31,7 @@ EXPECTED = "a state_dict as torch.save writes it since torch 1.6 (a zip file)"
 
 def look(path: Path) -> Contents:
     """What ``path`` holds, by its directory and its pickle read as text; no number is read. Raises FileError."""
-    with _Archive(path) as archive:
+    with Archive(path) as archive:
         return archive.contents
 
 
@@ -38,7 +39,7 @@ def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:
     """The tensors ``names`` of ``path``; raises FileError."""
     import torch
 
-    with _Archive(path) as archive:
+    with Archive(path) as archive:
         checked = archive.copy()
         declared = archive.contents.tensors
     check_there(path, names, declared)
@@ -57,18 +58,21 @@ def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:
     return result
 
 
-class _Archive:
-    """A zip file of torch.save that was found in order, open for reading."""
+class Archive:
+    """A zip file of torch.save that was found in order, open for reading. Of at most ``most`` bytes, if that is given.
 
-    def __init__(self, path: Path) -> None:
+    members: the entries by their names within the archive's one folder.
+    """
+
+    def __init__(self, path: Path, most: int | None = MAX_BYTES) -> None:
         self._path = path
         self._size = size_of_file(path)
-        check_size(path, "", self._size, MAX_BYTES, advice=": save the one module's state_dict() alone")
+        if most is not None:
+            check_size(path, "", self._size, most, advice=": save the one module's state_dict() alone")
         self._zipped: ZipFile
-        self._members: dict[str, ZipInfo] = {}
-        self.contents = Contents({}, {})
+        self.members: dict[str, ZipInfo] = {}
 
-    def __enter__(self) -> _Archive:
+    def __enter__(self) -> Archive:
         path = self._path
         try:
             _check_start(path)
@@ -80,8 +84,7 @@ class _Archive:
         except OSError as error:
             raise cannot_read(path, error) from error
         try:
-            self._members = self._checked_members()
-            self.contents = self._read_contents()
+            self.members = self._checked_members()
         except BaseException:
             self._zipped.close()
             raise
@@ -94,7 +97,7 @@ class _Archive:
         """The same archive written anew, in memory."""
         result = io.BytesIO()
         with ZipFile(result, "w", ZIP_STORED) as out:
-            for name, info in self._members.items():
+            for name, info in self.members.items():
                 out.writestr(f"archive/{name}", self._bytes(info))
         result.seek(0)
         return result
@@ -126,8 +129,15 @@ class _Archive:
         check_size(path, "data.pkl", members["data.pkl"].file_size, MAX_PICKLE_BYTES)
         return members
 
-    def _read_contents(self) -> Contents:
-        root = read(self._path, self._bytes(self._members["data.pkl"]))
+    @cached_property
+    def root(self) -> Any:
+        """What was saved, read as text (:mod:`~attn_gui.files.checkpoint.pickle_text`); raises FileError."""
+        return read(self._path, self._bytes(self.members["data.pkl"]))
+
+    @cached_property
+    def contents(self) -> Contents:
+        """What was saved, as a state dict; raises FileError for anything else."""
+        root = self.root
         if not isinstance(root, Mapping):
             received = "a lone tensor" if isinstance(root, StoredTensor) else f"a {type(root).__name__}"
             raise FileError(self._path, "", "a state_dict: a dict of names and tensors", received)
@@ -135,18 +145,20 @@ class _Archive:
         tensors: dict[str, Any] = {}
         for name, leaf in leaves.items():
             if isinstance(leaf, StoredTensor):
-                self._check_storage(name, leaf)
+                self.check_storage(name, leaf)
                 tensors[name] = leaf.declared
         others = {name: leaf for name, leaf in leaves.items() if type(leaf) in (int, str)}
         return Contents(tensors, others)
 
-    def _check_storage(self, name: str, tensor: StoredTensor) -> None:
-        member = self._members.get(f"data/{tensor.storage.key}")
+    def check_storage(self, name: str, tensor: StoredTensor) -> ZipInfo:
+        """The entry that the numbers of a tensor lie in, which is as long as it is said to be; raises FileError."""
+        member = self.members.get(f"data/{tensor.storage.key}")
         if member is None:
             raise FileError(self._path, name, f"its numbers in data/{tensor.storage.key}", "a file without that entry")
         if member.file_size != tensor.storage.size:
             expected = f"{tensor.storage.size:,} bytes in data/{tensor.storage.key}, as data.pkl says"
             raise FileError(self._path, name, expected, f"{member.file_size:,}")
+        return member
 
     def _bytes(self, info: ZipInfo) -> bytes:
         try:

@@ -1,0 +1,162 @@
+"""The readings of the axes of several tensors that fit together, and that least speaks against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.axes_fit import readings
+from attn_gui.model.tensors.info import Contents, TensorInfo
+from attn_gui.model.tensors.reading import Part
+from attn_gui.model.tensors.sizes import Quantity, counts_of
+
+# of readings of all tensors of one attention that are tried, and of one tensor
+MOST_TRIED, MOST_EACH = 20_000, 40
+UNEQUAL_LENGTHS, SHARED_KEYS, NOT_ALL = 2.0, 0.3, 3.0
+# what is less usual than this, of one tensor and of all together, is not proposed
+MOST_AGAINST, MOST_AGAINST_ALL = 4.0, 6.0
+# cu_seqlens of keys, where they are not those of the queries
+_OF_KEYS = ("_k", "_kv", "_key")
+# TransformerLens: [batch, position, head, size], and its fused output too
+_TOKENS_FIRST = ("hook_q", "hook_k", "hook_v", "hook_z", "hook_rot_q", "hook_rot_k")
+
+
+def any_axes(contents: Contents, part: Part) -> tuple[Axis, ...]:
+    """The most usual axes of a part by itself; of what is left out, or fits nothing, those of weights."""
+    shape = contents.tensor(part.tensors[0]).shape
+    for role in (part.role, Role.WEIGHTS):
+        if role is not None:
+            found = _ranked(contents, replace(part, role=role))
+            if found:
+                return found[0][1]
+    return (Axis.SINGLE,) * len(shape)
+
+
+def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...]]]:
+    """Readings of a part by itself, the most usual first, with what its numbers and its name say."""
+    tensor = contents.tensor(part.tensors[0])
+    assert part.role is not None
+    if part.role is Role.SEQUENCES and len(tensor.shape) == 1:
+        return [(0.0, (Axis.KEY if tensor.name.endswith(_OF_KEYS) else Axis.QUERY,))]
+    found = []
+    for cost, axes in readings(part.role, tensor.shape, layers=bool(part.layers)):
+        cost += _by_sums(tensor, part.role, axes) + _by_name(tensor, part.role, axes)
+        found.append((cost + _by_totals(tensor, contents.totals, axes), axes))
+    return sorted(found, key=lambda each: each[0])[:MOST_EACH]
+
+
+def _by_sums(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
+    """Against weights whose keys do not sum to 1 while another axis does."""
+    if role is not Role.WEIGHTS or tensor.peek is None or not any(tensor.peek.sums):
+        return 0.0
+    return 0.0 if tensor.peek.sums[axes.index(Axis.KEY)] else 4.0
+
+
+def _by_totals(tensor: TensorInfo, totals: frozenset[int], axes: Sequence[Axis]) -> float:
+    """Against tokens that are not as many as those of all sequences together."""
+    token = next((axis for axis in (Axis.QUERY, Axis.KEY) if axis in axes), None)
+    is_ends = tensor.peek is not None and tensor.peek.rising
+    if not totals or token is None or is_ends or tensor.shape[axes.index(token)] in totals:
+        return 0.0
+    return 3.0
+
+
+def _by_name(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
+    if tensor.name.rpartition(".")[2] not in _TOKENS_FIRST or Axis.HEAD not in axes:
+        return 0.0
+    token = Axis.KEY if role in (Role.K, Role.V) else Axis.QUERY
+    return -1.0 if token in axes and axes.index(token) < axes.index(Axis.HEAD) else 0.0
+
+
+def fitting(contents: Contents, parts: Sequence[Part], known: Mapping[Quantity, int]) -> list[tuple[Axis, ...]] | None:
+    """The readings of all ``parts`` that fit together and that least speaks against; None where none fit."""
+    ranked = [[each for each in _ranked(contents, part) if each[0] <= MOST_AGAINST] for part in parts]
+    shapes = [contents.tensor(part.tensors[0]).shape for part in parts]
+    best: tuple[float, list[tuple[Axis, ...]]] | None = None
+    tried = 0
+
+    def go(index: int, cost: float, known: Mapping[Quantity, int], chosen: list[tuple[Axis, ...]]) -> None:
+        nonlocal best, tried
+        tried += 1
+        if tried > MOST_TRIED or cost > MOST_AGAINST_ALL or (best is not None and cost >= best[0]):
+            return
+        if index == len(parts):
+            cost += _by_items(parts, shapes, chosen)
+            if cost <= MOST_AGAINST_ALL and (best is None or cost < best[0]):
+                best = (cost, list(chosen))
+            return
+        for own, axes in ranked[index]:
+            part = replace(parts[index], axes=axes)
+            learned = dict(known)
+            against = learn(learned, part, shapes[index])
+            if against is not None:
+                go(index + 1, cost + own + against, learned, [*chosen, axes])
+
+    go(0, 0.0, known, [])
+    if best is None and len(parts) > 1:
+        # what does not fit is said by the checks, and the rest is read as well as it can be
+        first = fitting(contents, parts[:1], known)
+        if first is None:
+            return None
+        learned = dict(known)
+        learn(learned, replace(parts[0], axes=first[0]), shapes[0])
+        rest = [(fitting(contents, [part], learned) or [any_axes(contents, part)])[0] for part in parts[1:]]
+        return [first[0], *rest]
+    return None if best is None else best[1]
+
+
+def _by_items(parts: Sequence[Part], shapes: Sequence[Sequence[int]], chosen: Sequence[Sequence[Axis]]) -> float:
+    """Against layers, or a batch, that some of what belongs together has and some has not."""
+    loose = (Role.MASK, Role.IDS, Role.HIDDEN, Role.SEQUENCES, Role.OUTPUT)
+    cost = 0.0
+    for axis in (Axis.LAYER, Axis.BATCH):
+        have = [
+            any(each is axis and side > 1 for each, side in zip(axes, shape, strict=True))
+            for axes, shape in zip(chosen, shapes, strict=True)
+        ]
+        main = [own for own, part in zip(have, parts, strict=True) if part.role not in loose]
+        if any(main) and not all(main):
+            cost += NOT_ALL
+        elif any(have) and main and not any(main):
+            cost += 1.0
+    return cost
+
+
+def learn(known: dict[Quantity, int], part: Part, shape: Sequence[int]) -> float | None:
+    """Add what ``part`` says to ``known``, and return what speaks against it; None where it does not fit."""
+    cost = 0.0
+    for said in counts_of(part, shape):
+        before = known.get(said.quantity)
+        if before is None or (said.soft and before == 1):
+            known[said.quantity] = said.length
+        elif before != said.length and not (said.soft and said.length == 1):
+            return None
+    width = part.place(Axis.WIDTH)
+    if width is not None and part.role in (Role.Q, Role.K, Role.V) and not _learn_width(known, part, shape[width]):
+        return None
+    heads, kv_heads = known.get("head"), known.get("kv_head")
+    if part.role in (Role.K, Role.V, Role.KV) and heads and kv_heads:
+        if heads % kv_heads:
+            return None
+        cost += SHARED_KEYS * (heads != kv_heads)
+    if part.role is Role.K and known.get("query") != known.get("key"):
+        cost += UNEQUAL_LENGTHS
+    return cost
+
+
+def _learn_width(known: dict[Quantity, int], part: Part, width: int) -> bool:
+    """What the rows of heads that lie side by side say of d_k and of the heads that share keys; whether it fits."""
+    heads, d_k = known.get("head", 0), known.get("d_k", 0)
+    if part.role is Role.Q:
+        if not heads:
+            return True
+        if width % heads or width < 2 * heads:
+            return False
+        return known.setdefault("d_k", width // heads) == width // heads
+    if part.role is Role.K and d_k:
+        if width % d_k:
+            return False
+        return known.setdefault("kv_head", width // d_k) == width // d_k
+    kv_heads = known.get("kv_head", 0)
+    return not kv_heads or width % kv_heads == 0

@@ -1,0 +1,92 @@
+"""``attn-gui info`` and ``export`` of tensors, without a window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attn_gui.cli import main
+from attn_gui.files.csv_reader import read
+
+
+def weights(*shape: int) -> Any:
+    numbers = np.random.default_rng(0).random(shape)
+    return numbers / numbers.sum(-1, keepdims=True)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_info_says_what_is_there_and_how_it_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "attn.npy", weights(12, 4, 5, 5).astype(np.float32))
+    code, out, _ = told(capsys, "info", str(tmp_path / "attn.npy"))
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("attn  float32 12 x 4 x 5 x 5, 0.0")
+    assert lines[0].endswith("; Weights N: layer, head, query, key")
+    assert lines[1:4] == [
+        "attention: 12 layers, 4 heads, 5 queries, 5 keys",
+        "doubt: 12 items in axis 0, read as layers: is this a batch?",
+        "The weights are shown as they are",
+    ]
+
+
+def test_export_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = weights(12, 4, 5, 5)
+    np.save(tmp_path / "attn.npy", numbers)
+    out = tmp_path / "out"
+    assert told(capsys, "export", str(tmp_path / "attn.npy"), "--layer", "3", "--out", str(out))[0] == 0
+    for head in range(4):
+        np.testing.assert_array_equal(read(out / f"N_head{head + 1}.csv").values, numbers[2, head])
+    code, _, err = told(capsys, "export", str(tmp_path / "attn.npy"), "--layer", "13", "--out", str(out))
+    assert (code, "a layer from 1 to 12, received layer 13" in err) == (1, True)
+
+
+def test_a_doubt_is_said_with_what_would_clear_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, scores=np.zeros((2, 3, 4, 4)), mask=np.tri(4, dtype=bool), input_ids=np.ones((2, 4), np.int64))
+    arguments = ("export", str(path), "--stage", "N", "--out", str(tmp_path / "out"))
+    code, _, err = told(capsys, *arguments)
+    assert code == 1 and "(say so with --mask-means)" in err
+    assert "unclear: The mask: does True (or 1) mean" in told(capsys, "info", str(path))[1]
+    assert told(capsys, *arguments, "--mask-means", "allowed", "--batch", "2")[0] == 0
+    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[0], [1, 0, 0, 0])
+    assert told(capsys, *arguments, "--mask-means", "blocked")[0] == 0
+    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[3], [0, 0, 0, 0])
+    code, _, err = told(capsys, *arguments, "--mask-means", "allowed", "--batch", "3")
+    assert code == 1 and "The batch has 2 items" in err
+
+
+def test_heads_and_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "qkv.npz", qkv=np.random.default_rng(0).random((1, 3, 24)))
+    (tmp_path / "tokens.txt").write_text("the cat sat")
+    file, out = str(tmp_path / "qkv.npz"), str(tmp_path / "out")
+    code, _, err = told(capsys, "export", file, "--out", out)
+    assert code == 1 and "how many heads? (say so with --heads)" in err
+    arguments = ("export", file, "--heads", "2", "--tokens", str(tmp_path / "tokens.txt"), "--stage", "N", "--out", out)
+    assert told(capsys, *arguments)[0] == 0
+    assert read(tmp_path / "out" / "N_head2.csv").rows == ("the", "cat", "sat")
+    (tmp_path / "tokens.txt").write_text("the cat")
+    code, _, err = told(capsys, *arguments)
+    assert code == 1 and "2 tokens for 3 queries" in err
+
+
+def test_folders_and_files_that_are_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "layers"
+    folder.mkdir()
+    for layer in range(1, 11):
+        np.save(folder / f"layer_{layer}.npy", weights(2, 3, 3))
+    out = told(capsys, "info", str(folder))[1]
+    assert out.startswith("layer_1 … layer_10 (10)  float64 2 x 3 x 3")
+    (folder / "layer_4.npy").write_bytes(b"hello")
+    code, _, err = told(capsys, "info", str(folder))
+    assert code == 1 and "layer_4.npy: expected a numpy array (.npy)" in err
+    code, _, err = told(capsys, "info", str(tmp_path / "gone.npz"))
+    assert code == 1 and "a name that does not exist" in err
+    assert err.count("\n") == 1
