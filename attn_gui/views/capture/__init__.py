@@ -1,0 +1,1 @@
+"""Opening a model of this computer and capturing it on a text."""

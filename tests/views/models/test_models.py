@@ -1,0 +1,252 @@
+"""A model of this computer in the real window: opened, captured, and changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+pytest.importorskip("transformers")
+
+from attn_gui.control import modelling
+from attn_gui.files import examples
+from attn_gui.model.intervention import ReplaceBy, SwitchOff
+from attn_gui.model.session import Session
+from attn_gui.views.capture.model_dialog import ModelDialog
+from attn_gui.views.help.telling import is_control, text_of
+from attn_gui.views.intervene.intervene_drawer import InterveneDrawer
+from attn_gui.views.main_window import MainWindow
+from tests.views.models.tiny import HEADS, LAYERS, TEXT, WORDS, probabilities, save
+from tests.views.window_helpers import karina_window, settle
+
+LONG = 60_000
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save("gpt2", tmp_path_factory.mktemp("gpt2"))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save("bert", tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    with karina_window(qtbot, tmp_path) as made:
+        yield made
+        if made.models.dialog is not None:
+            made.models.dialog.close()
+
+
+def dialog_of(window: MainWindow) -> ModelDialog:
+    window.models.open.trigger()
+    assert window.models.dialog is not None and window.models.dialog.isVisible()
+    return window.models.dialog
+
+
+def open_model(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, folder: Path) -> ModelDialog:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *arguments: str(folder))
+    dialog = dialog_of(window)
+    qtbot.mouseClick(dialog.folder, Qt.MouseButton.LeftButton)
+    assert dialog.progress.isVisible() and dialog.cancel.isVisible() and not dialog.capture.isEnabled()
+    qtbot.waitUntil(lambda: not window.models.modelling.working, timeout=LONG)
+    assert not dialog.progress.isVisible()
+    return dialog
+
+
+def capture(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
+    dialog = open_model(window, qtbot, monkeypatch, folder)
+    dialog.lines.setChecked("\n" in text)
+    dialog.text.setPlainText(text)
+    assert not dialog.capture.isEnabled(), "the tokens are not known yet"
+    qtbot.waitUntil(dialog.capture.isEnabled, timeout=LONG)
+    qtbot.mouseClick(dialog.capture, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.models.modelling.working, timeout=LONG)
+    assert not dialog.error.isVisible(), dialog.error.text()
+    settle(qtbot, window)
+
+
+def drawer_of(window: MainWindow, qtbot: QtBot) -> InterveneDrawer:
+    qtbot.waitUntil(lambda: window.models.intervening.outcome is not None, timeout=LONG)
+    drawer = next(dock.widget() for dock in window.docks if dock.objectName() == "intervene")
+    assert isinstance(drawer, InterveneDrawer) and drawer.isVisible()
+    return drawer
+
+
+def shown(drawer: InterveneDrawer) -> dict[str, tuple[float, float]]:
+    """Probabilities in the table as they can be read there, by token."""
+    model, read = drawer.outcome.table.model(), {}
+    for row in range(model.rowCount()):
+        texts = [model.index(row, column).data() for column in range(3)]
+        read[texts[0]] = tuple(0.0 if t.startswith("<0") else float(t.rstrip("%")) / 100 for t in texts[1:])
+    return read
+
+
+def test_a_model_is_opened_captured_and_changed(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, gpt2: Path, tmp_path: Path
+) -> None:
+    document, models = window.context.document, window.models
+    before = document.session
+    assert not models.changes.menu.menuAction().isEnabled()
+    assert models.changes.menu.menuAction() not in window.formula.weights.heatmap.menu.context_menu().actions()
+
+    (tmp_path / "empty").mkdir()
+    dialog = open_model(window, qtbot, monkeypatch, tmp_path / "empty")
+    assert dialog.error.isVisible() and "config.json" in dialog.error.text()
+    assert document.session is before and not dialog.capture.isEnabled()
+    dialog.close()
+
+    capture(window, qtbot, monkeypatch, gpt2, TEXT)
+    assert "GPT2LMHeadModel: 2 layers × 4 heads" in dialog.about.text()
+    assert "Nothing is fetched" in dialog.about.text()
+    assert dialog.tokens.text().endswith(" · ".join(TEXT.split())) and dialog.tokens.text().startswith("6 tokens")
+    session = document.session
+    assert session.model is not None and session.model.texts == (TEXT,) and len(session.experiments) == LAYERS
+    assert document.modified, "a text was typed for it"
+    assert not dialog.isVisible()
+    assert next(dock for dock in window.docks if dock.objectName() == "layers").isVisible()
+
+    document.show(1)
+    window.context.selection.set_head(2)
+    settle(qtbot, window)
+    menu = window.formula.weights.heatmap.menu.context_menu()
+    entry = next(action for action in menu.actions() if action.menu() is models.changes.menu)
+    inner = entry.menu()
+    assert isinstance(inner, QMenu) and models.changes.off in inner.actions()
+    models.changes.off.trigger()
+    drawer = drawer_of(window, qtbot)
+    assert [drawer.list.item(row).text() for row in range(drawer.list.count())] == ["Layer 2, head 3: off"]
+    p, q = probabilities(gpt2, TEXT), probabilities(gpt2, TEXT, 1, 2)
+    assert drawer.outcome.place.currentText() == "after 6 “mat”"
+    table = shown(drawer)
+    assert len(table) == 10
+    for token, (plain, changed) in table.items():
+        assert plain == pytest.approx(float(p[-1, WORDS.index(token)]), abs=6e-5)
+        assert changed == pytest.approx(float(q[-1, WORDS.index(token)]), abs=6e-5)
+    assert any(abs(plain - changed) > 0.001 for plain, changed in table.values())
+    drawer.outcome.place.chosen.emit(1)
+    assert drawer.outcome.place.currentText() == "after 2 “cat”"
+    assert shown(drawer)["the"][1] == pytest.approx(float(q[1, WORDS.index("the")]), abs=6e-5)
+    assert "KL divergence here" in drawer.outcome.told.text()
+
+    drawer.list.setFocus()
+    qtbot.keyClick(drawer.list, Qt.Key.Key_Delete)
+    assert models.intervening.actions == ()
+    drawer_of(window, qtbot)
+    assert all(plain == changed for plain, changed in shown(drawer).values())
+    assert untold(drawer, dialog) == []
+
+
+def untold(*parts: QWidget) -> list[str]:
+    widgets = [widget for part in parts for widget in part.findChildren(QWidget) if is_control(widget)]
+    return [repr(widget) for widget in widgets if not text_of(widget)]
+
+
+def test_what_is_tried_by_keyboard_and_what_is_edited_in_the_window(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, gpt2: Path
+) -> None:
+    capture(window, qtbot, monkeypatch, gpt2, TEXT)
+    document, models, selection = window.context.document, window.models, window.context.selection
+    selection.set_cell(4, 1)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert len(models.intervening.actions) == 1
+    drawer = drawer_of(window, qtbot)
+    words = "Layer 1, head 1: no “the” to “cat”"
+    assert [drawer.list.item(row).text() for row in range(drawer.list.count())] == [words]
+    qtbot.mouseClick(drawer.clear, Qt.MouseButton.LeftButton)
+
+    drawer.scope.button("layer").click()
+    drawer.temperature.setFocus()
+    drawer.temperature.selectAll()
+    qtbot.keyClicks(drawer.temperature, "-2")
+    qtbot.keyClick(drawer.temperature, Qt.Key.Key_Return)
+    assert "1e-30 or more" in drawer.temperature.reason.text() and models.intervening.actions == ()
+    drawer.temperature.selectAll()
+    qtbot.keyClicks(drawer.temperature, "4")
+    qtbot.keyClick(drawer.temperature, Qt.Key.Key_Return)
+    drawer_of(window, qtbot)
+    by_temperature = shown(drawer)
+    assert drawer.list.item(0).text() == "Layer 1, every head: temperature 4"
+    assert any(plain != changed for plain, changed in by_temperature.values())
+    models.intervening.clear()
+
+    shows = next(action for action in models.changes.replace.actions() if "window" in action.text())
+    shows.trigger()
+    drawer_of(window, qtbot)
+    assert all(abs(plain - changed) < 2e-4 for plain, changed in shown(drawer).values()), "as it was captured"
+    e = document.experiment
+    document.apply("Temperature", replace(e, scoring=replace(e.scoring, temperature=4.0)))
+    assert models.intervening.outcome is None, "what came out before is of another experiment"
+    (action,) = models.intervening.actions
+    assert isinstance(action.change, ReplaceBy) and action.change.experiment is document.experiment
+    drawer_of(window, qtbot)
+    for token, (plain, changed) in shown(drawer).items():
+        if token in by_temperature:
+            assert (plain, changed) == pytest.approx(by_temperature[token], abs=2e-4)
+    models.changes.set_scope("model")
+    models.changes.off.trigger()
+    switched = models.intervening.actions[-1]
+    assert switched.change == SwitchOff() and len(switched.sites) == LAYERS and switched.heads is None
+    drawer_of(window, qtbot)
+    assert document.experiment.heads == HEADS
+
+
+def test_an_encoder_shows_the_cosines_of_its_texts(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, bert: Path
+) -> None:
+    capture(window, qtbot, monkeypatch, bert, "the cat sat on the mat\nhe ran home")
+    assert len(window.context.document.session.experiments) == 2 * LAYERS
+    window.models.changes.replace.actions()[1].trigger()
+    drawer = drawer_of(window, qtbot)
+    lines = [line.what for line in drawer.outcome.lines.lines]
+    assert lines[0] == "“the cat sat on the mat” with “he ran home”" and len(lines) == 3
+    assert lines[2] == "“he ran home” with itself as it was"
+    assert drawer.outcome.lines.lines[0].before != drawer.outcome.lines.lines[0].after
+    assert drawer.list.item(0).text() == "Layer 1, head 1: replaced by even weights"
+    assert not drawer.outcome.place.isVisible() and "mean of its tokens" in drawer.outcome.told.text()
+    window.context.document.open(Session((examples.load("karina"),)), None)
+    assert drawer.empty.isVisible() and drawer.outcome.lines.rowCount() == 0 and drawer.list.count() == 0
+
+
+def test_given_up_and_left_without_its_package(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, gpt2: Path
+) -> None:
+    before = window.context.document.session
+    dialog = dialog_of(window)
+    dialog.open_path(gpt2)
+    assert dialog.cancel.isVisible()
+    qtbot.mouseClick(dialog.cancel, Qt.MouseButton.LeftButton)
+    assert not window.models.modelling.working and not dialog.progress.isVisible()
+    assert window.models.modelling.model is None and window.context.document.session is before
+    dialog.close()
+    window.docks[-1].toggleViewAction().trigger()
+    drawer = window.docks[-1].widget()
+    assert isinstance(drawer, InterveneDrawer)
+    assert drawer.empty.isVisible() and drawer.open_model.text() == "Open model…"
+    qtbot.mouseClick(drawer.open_model, Qt.MouseButton.LeftButton)
+    assert dialog.isVisible()
+
+
+def test_without_transformers_the_menu_says_what_is_missing(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = modelling.importlib.util.find_spec
+    monkeypatch.setattr(
+        modelling.importlib.util, "find_spec", lambda name: None if name == "transformers" else found(name)
+    )
+    with karina_window(qtbot, tmp_path) as window:
+        action = window.models.open
+        assert not action.isEnabled()
+        assert action.text() == "Open mo&del…  (needs the package transformers: pip install 'attn_gui[models]')"
+        assert "pip install 'attn_gui[models]'" in action.statusTip()
