@@ -1,0 +1,406 @@
+"""save: what a forward pass hands over comes back to the last bit, layer by layer, and no accident costs a file."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import scaled_dot_product_attention
+
+import attn_gui
+from attn_gui import save
+from attn_gui.files import npy
+from attn_gui.files.errors import FileError
+from attn_gui.files.script.layers import Layer
+from attn_gui.files.session import load
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.layer_place import LayerPlace
+from attn_gui.model.masks import Causal
+from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.sources import GivenQKV, GivenScores, GivenWeights
+from attn_gui.views.check.kept import _read
+
+quick = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+TORCH = {
+    torch.float64: np.float64,
+    torch.float32: np.float32,
+    torch.float16: np.float16,
+    torch.bfloat16: ml_dtypes.bfloat16,
+}
+
+
+def numbers(shape: tuple[int, ...], seed: int = 0) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def qkv(batch: int = 1, heads: int = 2, kv: int = 1, n_q: int = 4, n_k: int = 4, d: int = 3) -> dict[str, Any]:
+    return {
+        "q": numbers((batch, heads, n_q, d), 1),
+        "k": numbers((batch, kv, n_k, d), 2),
+        "v": numbers((batch, kv, n_k, d), 3),
+    }
+
+
+def test_layers_are_added_one_after_another_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    for layer in (0, 1, None):
+        save(path, **qkv(heads=8, n_q=30, n_k=30, d=16), layer=layer, module=f"blocks.{layer}.attn")
+    save(path, weights=np.full((2, 3, 4), 0.25))
+    found = load(path).experiments
+    assert [n.name for n in found] == ["Layer 1", "Layer 2", "Layer 3", "Layer 4, cross"]
+    assert [n.place for n in found[:2]] == [LayerPlace(0, "blocks.0.attn"), LayerPlace(1, "blocks.1.attn")]
+    assert [n.place.layer for n in found if n.place] == [0, 1, 2, 3]
+    assert isinstance(found[3].experiment.source, GivenWeights)
+    for n in found[:3]:
+        given_here = n.experiment.source
+        assert isinstance(given_here, GivenQKV)
+        for name, array in qkv(heads=8, n_q=30, n_k=30, d=16).items():
+            np.testing.assert_array_equal(given_here.parts()[name.upper()], array[0])
+
+
+def test_a_layer_that_is_there_is_added_once_more(tmp_path: Path) -> None:
+    for _ in range(3):
+        save(tmp_path / "x.attn", **qkv(), layer=4)
+    assert [n.name for n in load(tmp_path / "x.attn").experiments] == ["Layer 5", "Layer 5 (2)", "Layer 5 (3)"]
+
+
+@quick
+@given(
+    st.sampled_from(list(TORCH)),
+    st.booleans(),
+    st.sampled_from([2, 3, 4]),
+    st.integers(1, 3),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.sampled_from(["as it is", "transposed", "every other", "with a gradient", "of a list"]),
+)
+def test_every_type_and_layout_reads_back_to_the_last_bit(
+    tmp_path: Path, dtype: torch.dtype, as_torch: bool, axes: int, heads: int, n_q: int, n_k: int, layout: str
+) -> None:
+    path = tmp_path / "x.attn"
+    path.unlink(missing_ok=True)
+    lead = {2: (), 3: (heads,), 4: (1, heads)}[axes]
+    arrays, expected = {}, {}
+    for name, n in (("q", n_q), ("k", n_k), ("v", n_k)):
+        tensor = torch.randn(*lead, 2 * n, 3).to(dtype)
+        if layout == "transposed":
+            tensor = tensor.mT.contiguous().mT
+        tensor = tensor[..., ::2, :] if layout == "every other" else tensor[..., :n, :]
+        plain = np.array(tensor.to(torch.float64).numpy()).astype(TORCH[dtype])
+        expected[name] = plain.reshape(-1, n, 3)
+        if layout == "with a gradient":
+            tensor = tensor.clone().requires_grad_()
+        if not as_torch:
+            arrays[name] = plain.tolist() if layout == "of a list" else plain
+        else:
+            arrays[name] = list(tensor) if layout == "of a list" and axes > 2 else tensor
+    save(path, **arrays)
+    source = load(path).experiment.source
+    assert isinstance(source, GivenQKV)
+    for name, array in expected.items():
+        found = source.parts()[name.upper()]
+        assert found.shape == array.shape
+        np.testing.assert_array_equal(found.astype(np.float64), array.astype(np.float64))
+        if as_torch:
+            assert found.dtype == array.dtype
+    if as_torch:
+        assert load(path).experiment.precision.value == str(dtype).removeprefix("torch.")
+
+
+def test_tensors_of_an_inference_and_on_no_device(tmp_path: Path) -> None:
+    with torch.inference_mode():
+        q = torch.randn(2, 3, 4, dtype=torch.bfloat16)
+        save(tmp_path / "x.attn", q=q, k=q, v=q)
+    assert load(tmp_path / "x.attn").experiment.heads == 2
+    with pytest.raises(ExperimentError, match="meta device"):
+        save(tmp_path / "x.attn", q=q.to("meta"), k=q, v=q)
+    sparse = torch.eye(3).to_sparse()
+    save(tmp_path / "y.attn", weights=sparse)
+    np.testing.assert_array_equal(load(tmp_path / "y.attn").experiment.source.parts()["N"][0], np.eye(3))
+
+
+@quick
+@given(
+    st.integers(1, 3),
+    st.sampled_from([(2, 1), (2, 2), (1, 1)]),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.sampled_from(["bool", "int", "additive", "lowest", "padding", "none"]),
+    st.data(),
+)
+def test_what_is_computed_of_it_is_what_torch_computes(
+    tmp_path: Path, batch: int, heads: tuple[int, int], n_q: int, n_k: int, kind: str, data: st.DataObject
+) -> None:
+    path = tmp_path / "x.attn"
+    path.unlink(missing_ok=True)
+    given_here = {k: torch.tensor(v) for k, v in qkv(batch, *heads, n_q, n_k).items()}
+    flags: torch.Tensor | None = None
+    shape = (batch, n_k) if kind == "padding" else data.draw(shapes_of_mask((batch, heads[0], n_q, n_k)))
+    if kind != "none":
+        flags = torch.tensor(np.random.default_rng(5).random(shape) < 0.7)
+        flags[..., 0] = True  # torch makes NaN of a query that may attend to nothing
+    handed: Any = flags
+    whole = flags[:, None, None, :] if kind == "padding" and shape != (n_q, n_k) and flags is not None else flags
+    used: Any = whole
+    if kind == "int" and flags is not None:
+        handed = flags.int()
+    elif kind in ("additive", "lowest") and flags is not None:
+        least = -np.inf if kind == "additive" else torch.finfo(torch.float64).min
+        handed = used = torch.where(flags, torch.tensor(numbers(shape, 7)), torch.tensor(least))
+    q, k, v = given_here.values()
+    out = scaled_dot_product_attention(q, k, v, attn_mask=used, enable_gqa=True)
+    save(path, **given_here, mask=handed, out=out)
+    session = load(path)
+    assert len(session.experiments) == batch
+    for index, named in enumerate(session.experiments):
+        assert named.place == LayerPlace(0, "", "cross" if n_q != n_k else "self", index if batch > 1 else None)
+        found = attn_gui.trace(named.experiment).stage("head_output")
+        np.testing.assert_allclose(found, out[index].numpy(), atol=1e-12)
+
+
+@st.composite
+def shapes_of_mask(draw: st.DrawFn, whole: tuple[int, int, int, int]) -> tuple[int, ...]:
+    sides = tuple(draw(st.sampled_from([1, side])) for side in whole)
+    axes = draw(st.integers(2, 4))
+    shape = sides[4 - axes :]
+    # two axes may be read as the padding of a batch
+    return whole[2:] if axes == 2 else shape
+
+
+def test_the_causal_mask_is_known_by_its_name(tmp_path: Path) -> None:
+    for mask in (np.tri(4, dtype=bool), np.tri(4)[None, None] > 0, np.where(np.tri(4), 0, -np.inf)):
+        save(tmp_path / "x.attn", **qkv(), mask=mask)
+    assert {n.experiment.rule for n in load(tmp_path / "x.attn").experiments} == {Causal()}
+
+
+def test_names_of_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    save(path, **qkv(), tokens=["a", "b", "c", "d"])
+    save(path, **qkv(batch=2), tokens=[["a", "b", "c", "d"], ["e", "f", "g", "h"]])
+    save(path, **qkv(n_q=1), tokens=["a", "b", "c", "d"])
+    save(path, **qkv(n_q=2), tokens=["x", "y"], key_tokens=["a", "b", "c", "d"])
+    found = [(n.experiment.tokens.tokens, n.experiment.keys.tokens) for n in load(path).experiments]
+    abcd = ("a", "b", "c", "d")
+    assert found == [(abcd, abcd), (abcd, abcd), (tuple("efgh"), tuple("efgh")), (("d",), abcd), (("x", "y"), abcd)]
+
+
+def test_what_comes_besides_is_kept_to_be_compared_with(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    weights, scores = np.full((2, 4, 4), 0.25, np.float32), numbers((2, 4, 4))
+    save(path, **qkv(), weights=weights)
+    save(path, **qkv(), scores=scores)
+    save(path, scores=scores, weights=weights)
+    first, second, third = load(path).experiments
+    assert first.original is not None and isinstance(first.original.source, GivenWeights)
+    np.testing.assert_array_equal(first.original.source.N, weights)
+    assert second.original is not None and isinstance(second.original.source, GivenScores)
+    assert isinstance(third.experiment.source, GivenScores)
+    assert third.original is not None and isinstance(third.original.source, GivenWeights)
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_the_output_is_there_for_check_my_work(tmp_path: Path, merged: bool) -> None:
+    out = numbers((1, 2, 4, 3), 9).astype(np.float32)
+    handed = out.transpose(0, 2, 1, 3).reshape(1, 4, 6) if merged else out
+    save(tmp_path / "x.attn", **qkv(), out=handed)
+    session = load(tmp_path / "x.attn")
+    tables = dict(_read(session.view["check"]))["Layer 1"]
+    np.testing.assert_array_equal(tables["head_output", 0].printed().values.astype(np.float32), out[0, 0])
+
+
+def test_of_many_large_outputs_the_beginning_is_kept_and_the_file_opens(tmp_path: Path) -> None:
+    big = qkv(heads=1, n_q=64, n_k=64, d=64)
+    for _ in range(14):
+        save(tmp_path / "x.attn", **big, out=numbers((1, 1, 64, 64), 9))
+    session = load(tmp_path / "x.attn")
+    assert len(session.experiments) == 14
+    assert 0 < len(session.view["check"]) < 14
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({}, "arguments"),
+        ({"out": numbers((1, 2))}, "arguments"),
+        ({"q": numbers((2, 3)), "k": numbers((2, 3))}, "arguments"),
+        ({"v": numbers((2, 3))}, "arguments"),
+        ({**qkv(), "q": numbers((2, 2, 4, 3))}, "batch"),
+        ({**qkv(), "q": numbers((1, 1, 2, 2, 4, 3))}, "q"),
+        ({**qkv(), "k": numbers((1, 1, 0, 3))}, "k"),
+        ({**qkv(), "q": [["a"]]}, "q"),
+        ({**qkv(), "q": [[1.0], [1.0, 2.0]]}, "q"),
+        ({**qkv(), "q": numbers((4, 3)) * 1j}, "q"),
+        ({**qkv(), "mask": np.ones((5, 4), bool)}, "mask"),
+        ({**qkv(), "mask": np.full((4, 4), 2)}, "mask"),
+        ({**qkv(), "out": numbers((3, 3))}, "out"),
+        ({"weights": np.eye(3), "out": numbers((3, 3))}, "out"),
+        ({"weights": np.eye(3), "mask": np.eye(3) > 0}, "mask"),
+        ({"weights": np.eye(3), "scale": 1.0}, "scale"),
+        ({**qkv(), "tokens": ["a"]}, "tokens"),
+        ({**qkv(), "tokens": "abcd"}, "tokens"),
+        ({**qkv(batch=2), "tokens": [["a", "b", "c", "d"]]}, "tokens"),
+        ({**qkv(), "layer": -1}, "layer"),
+    ],
+)
+def test_what_does_not_fit_names_the_argument_and_leaves_the_file(
+    tmp_path: Path, arguments: dict[str, Any], field: str
+) -> None:
+    path = tmp_path / "x.attn"
+    save(path, **qkv())
+    before = path.read_bytes()
+    with pytest.raises(ExperimentError) as caught:
+        save(path, **arguments)
+    assert caught.value.field.startswith(field)
+    assert path.read_bytes() == before
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_another_file_is_not_taken_for_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    path.write_bytes(b"not a session")
+    with pytest.raises(FileError, match="to add to"):
+        save(path, **qkv())
+    assert path.read_bytes() == b"not a session"
+    with pytest.raises(FileError):
+        save(tmp_path / "nowhere" / "x.attn", **qkv())
+
+
+def test_sessions_in_either_order_and_nothing_else(tmp_path: Path) -> None:
+    session = Session((NamedExperiment("one", Experiment.from_tokens(["a"], [[1.0]])),))
+    save(session, tmp_path / "a.attn")
+    save(tmp_path / "b.attn", session)
+    assert (tmp_path / "a.attn").read_bytes() == (tmp_path / "b.attn").read_bytes()
+    save(tmp_path / "a.attn", **qkv())
+    assert [n.name for n in load(tmp_path / "a.attn").experiments] == ["one", "Layer 1"]
+    for wrong in ((session,), (tmp_path / "a.attn", tmp_path / "b.attn"), (5,)):
+        with pytest.raises(TypeError, match="save takes"):
+            save(*wrong)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="save takes"):
+        save(session, tmp_path / "a.attn", q=1)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("manifest_first", [True, False])
+def test_what_somebody_packed_anew_is_added_to_as_well(tmp_path: Path, method: int, manifest_first: bool) -> None:
+    path = tmp_path / "x.attn"
+    save(path, **qkv(n_q=40, n_k=40, d=30))
+    with zipfile.ZipFile(path) as zipped:
+        parts = {name: zipped.read(name) for name in zipped.namelist()}
+    with zipfile.ZipFile(path, "w", method) as zipped:
+        for name in sorted(parts, key=lambda name: (name == "session.json") is not manifest_first):
+            zipped.writestr(name, parts[name])
+    save(path, **qkv(n_q=41, n_k=41, d=30))
+    first, second = (n.experiment.source.parts()["Q"] for n in load(path).experiments)
+    np.testing.assert_array_equal(first, qkv(n_q=40, n_k=40, d=30)["q"][0])
+    np.testing.assert_array_equal(second, qkv(n_q=41, n_k=41, d=30)["q"][0])
+
+
+BARE = """
+import sys
+import numpy as np
+import attn_gui
+a = np.random.default_rng(0).standard_normal((2, 40, 30))
+attn_gui.save(sys.argv[1], q=a, k=a, v=a, mask=np.tri(40, dtype=bool), out=a, layer=int(sys.argv[2]))
+heavy = [name for name in ("PySide6", "pyqtgraph", "transformers", "torch") if name in sys.modules]
+print(heavy)
+"""
+
+
+def run(script: str, *arguments: str) -> subprocess.Popen[str]:
+    root = str(Path(attn_gui.__file__).parent.parent)
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": root},
+    )
+
+
+def test_two_programs_one_after_the_other_need_neither_qt_nor_torch_nor_transformers(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    for layer in (0, 1):
+        out, _ = run(BARE, str(path), str(layer)).communicate(timeout=60)
+        assert out.strip() == "[]"
+    session = load(path)
+    assert [n.name for n in session.experiments] == ["Layer 1", "Layer 2"]
+    assert all(n.experiment.rule == Causal() for n in session.experiments)
+
+
+def test_programs_that_add_at_once_take_turns_and_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    several = BARE.replace("attn_gui.save(", "for _ in range(6): attn_gui.save(")
+    processes = [run(several, str(path), str(layer)) for layer in range(3)]
+    assert [process.communicate(timeout=60)[0].strip() for process in processes] == ["[]"] * 3
+    numbers = [n.place.layer for n in load(path).experiments if n.place]
+    assert sorted(numbers) == sorted([0, 1, 2] * 6)
+
+
+STOPPED = """
+import sys, time
+import numpy as np
+from attn_gui.files import atomic
+from attn_gui.files.script import appending
+
+def wait(*_):
+    print("there", flush=True)
+    time.sleep(60)
+
+if sys.argv[2] == "before the manifest":
+    appending.dumps = wait
+else:
+    atomic.os.fsync = wait
+a = np.random.default_rng(0).standard_normal((2, 40, 30))
+import attn_gui
+attn_gui.save(sys.argv[1], q=a, k=a, v=a)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signal there ends a process without a word")
+@pytest.mark.parametrize("moment", ["before the manifest", "before it takes the old one's place"])
+def test_killed_in_the_middle_the_old_file_is_whole(tmp_path: Path, moment: str) -> None:
+    path = tmp_path / "x.attn"
+    save(path, **qkv())
+    before = path.read_bytes()
+    process = run(STOPPED, str(path), moment)
+    assert process.stdout is not None and process.stdout.readline() == "there\n"
+    assert len(list(tmp_path.glob("*.tmp"))) == 1
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    assert path.read_bytes() == before
+    save(path, **qkv())
+    assert len(load(path).experiments) == 2
+
+
+def test_what_is_there_is_copied_as_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.attn"
+    big = qkv(heads=4, kv=4, n_q=64, n_k=64, d=32)
+    save(path, **big)
+    before = path.read_bytes()
+    monkeypatch.setattr(npy, "read", None)  # no array of the file is looked at
+    for layer in range(1, 12):
+        save(path, **big, layer=layer)
+    monkeypatch.undo()
+    start = before.index(b"session.json")
+    assert path.read_bytes()[: start - 30] == before[: start - 30]
+    assert [n.place and n.place.layer for n in load(path).experiments] == list(range(12))
+
+
+def test_the_arguments_are_told_to_tools() -> None:
+    names = list(inspect.signature(save).parameters)[2:]
+    assert names == [*inspect.signature(Layer).parameters, "layer", "module"]
+    assert all(f"{name} [" in str(save.__doc__) or f"{name}:" in str(save.__doc__) for name in ("q", "mask", "layer"))

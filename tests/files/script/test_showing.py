@@ -1,0 +1,188 @@
+"""show: the window on what a script has, in a process of its own."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from attn_gui import show, trace
+from attn_gui.files.script import showing
+from attn_gui.files.script.layers import Layer
+from attn_gui.files.script.showing import TAKE
+from attn_gui.files.session import load
+from attn_gui.model.errors import ExperimentError
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.sources import GivenQKV, GivenScores, GivenWeights
+
+
+class Started:
+    """In the place of the program."""
+
+    calls: list[tuple[list[str], dict[str, Any]]]
+
+    def __init__(self, command: list[str], **options: Any) -> None:
+        self.calls.append((command, options))
+
+    def wait(self) -> None:
+        pass
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[type[Started]]:
+    monkeypatch.setattr(showing.subprocess, "Popen", Started)
+    monkeypatch.setattr(showing.tempfile, "tempdir", str(tmp_path))
+    Started.calls = []
+    return Started
+
+
+def shown(started: type[Started]) -> Session:
+    """What the program was started on."""
+    command, _ = started.calls[-1]
+    assert command[-2] == TAKE
+    return load(command[-1])
+
+
+def weights(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.softmax(torch.tensor(np.random.default_rng(seed).standard_normal(shape)), -1)
+
+
+@pytest.mark.parametrize("axes", [2, 3, 4, 5])
+def test_an_array_of_weights(started: type[Started], axes: int) -> None:
+    array = weights(2, 3, 4, 5, 6)[(0,) * (5 - axes)]
+    show(array)
+    session = shown(started)
+    assert len(session.experiments) == {2: 1, 3: 1, 4: 3, 5: 6}[axes]
+    layers = [n.place and (n.place.layer, n.place.batch) for n in session.experiments]
+    wanted = [(layer, item) for layer in range(2) for item in range(3)]
+    assert layers == (wanted if axes == 5 else wanted[:3] if axes == 4 else [(0, None)])
+    whole = array.numpy().reshape(-1, *([4] if axes > 2 else [1]), 5, 6)
+    for named, expected in zip(session.experiments, whole, strict=True):
+        source = named.experiment.source
+        assert isinstance(source, GivenWeights)
+        np.testing.assert_array_equal(source.N, expected)
+
+
+def test_other_numbers_are_scores(started: type[Started]) -> None:
+    show(np.array([[0.5, 2.0], [0.1, -1.0]]))
+    assert isinstance(shown(started).experiment.source, GivenScores)
+
+
+def test_the_attentions_of_transformers(started: type[Started]) -> None:
+    @dataclass
+    class Output:
+        attentions: tuple[torch.Tensor | None, ...]
+
+    layers = tuple(weights(1, 2, 3, 3, seed=layer) for layer in range(3))
+    for what in (layers, list(layers), Output((layers[0], None, layers[2]))):
+        show(what, tokens=["a", "b", "c"])
+        found = shown(started).experiments
+        numbers = [0, 1, 2] if not isinstance(what, Output) else [0, 2]
+        assert [n.place.layer for n in found if n.place] == numbers
+        assert [n.name for n in found] == [f"Layer {number + 1}" for number in numbers]
+        for number, named in zip(numbers, found, strict=True):
+            np.testing.assert_array_equal(trace(named.experiment).stage("N"), layers[number][0].numpy())
+            assert named.experiment.tokens.tokens == ("a", "b", "c")
+
+
+def test_q_k_and_v(started: type[Started]) -> None:
+    q = torch.randn(2, 4, 3)
+    show(q=q, k=q, v=q, mask=torch.ones(4, 4).tril().bool())
+    assert isinstance(shown(started).experiment.source, GivenQKV)
+
+
+def test_sessions_experiments_and_files(started: type[Started], tmp_path: Path) -> None:
+    e = Experiment.from_tokens(["a"], [[1.0]])
+    for what, name in ((e, "From Python"), (NamedExperiment("one", e), "one")):
+        show(what)
+        assert shown(started).named.name == name
+    show(Session((NamedExperiment("one", e), NamedExperiment("two", e)), 1))
+    assert shown(started).named.name == "two"
+    show("some.npy")
+    assert started.calls[-1][0][-1] == str(Path("some.npy").absolute())
+    with pytest.raises(TypeError, match="not both"):
+        show(e, tokens=["a"])
+
+
+def test_it_neither_waits_nor_shares_keys_and_leaves_nothing_when_it_fails(
+    started: type[Started], tmp_path: Path
+) -> None:
+    show(weights(3, 3))
+    _, options = started.calls[-1]
+    assert options["stdin"] == subprocess.DEVNULL
+    assert sys.platform == "win32" or options["start_new_session"]
+    before = sorted(tmp_path.glob("*.attn"))
+    for wrong in (np.zeros(3), np.zeros((1,) * 6), "x", None):
+        with pytest.raises(ExperimentError):
+            show(wrong, **({"q": 1.0} if wrong is None or isinstance(wrong, str) else {}))
+    assert sorted(tmp_path.glob("*.attn")) == before
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a screen")
+def test_without_a_screen_it_says_what_to_do(started: type[Started], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(RuntimeError, match=r"attn_gui\.save to a file"):
+        show(weights(3, 3))
+    monkeypatch.setattr(showing, "find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match="pip install"):
+        show(weights(3, 3))
+    assert not started.calls
+
+
+def test_it_knows_every_argument_of_a_layer() -> None:
+    assert list(inspect.signature(show).parameters)[1:] == list(inspect.signature(Layer).parameters)
+
+
+SCRIPT = """
+import sys, time
+import numpy as np
+import attn_gui
+from attn_gui.files.script import showing
+showing.START = showing.START.replace("sys.exit(main())", "sys.argv.append('--smoke'); sys.exit(main())")
+real = showing.subprocess.Popen
+def popen(command, **options):
+    options["stdout"] = open(sys.argv[1], "w")
+    return real(command, **options)
+showing.subprocess.Popen = popen
+before = time.perf_counter()
+attn_gui.show(np.array([[0.25, 0.75], [1.0, 0.0]]))
+print(round(time.perf_counter() - before, 3), "PySide6" in sys.modules)
+"""
+
+
+def test_the_window_comes_in_its_own_process_and_outlives_the_script(tmp_path: Path) -> None:
+    """From a folder that holds nothing of ours, and with modules of its own that are called as some of Python's."""
+    (tmp_path / "queue.py").write_text("raise ImportError('this one is not meant')")
+    told = tmp_path / "told.json"
+    root = str(Path(showing.paths.__file__).parent.parent)
+    runner = f"import sys; sys.path.append({root!r})\n" + SCRIPT
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(tmp_path), "TEMP": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", runner, str(told)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        check=True,
+    )
+    seconds, qt = done.stdout.split()
+    assert float(seconds) < 5 and qt == "False"
+    deadline = time.monotonic() + 60
+    while not (told.exists() and told.read_text().endswith("\n")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert json.loads(told.read_text())["N"] == [[0.25, 0.75], [1.0, 0.0]]
+    assert not list(tmp_path.glob("attn_gui-*.attn")), "the window has taken the file"

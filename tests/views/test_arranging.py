@@ -1,0 +1,322 @@
+"""Hiding special tokens and merging sub-words in the real window: what is drawn, said, copied, and left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from attn_gui.control.notices import Kind, Notice
+from attn_gui.files.session import load, save
+from attn_gui.model.arranging import HIDE, MERGE, Arrangement
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.masks import Causal
+from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.heatmap.heatmap import Heatmap
+from attn_gui.views.main_window import MainWindow
+from tests.views.window_helpers import cell_rect, karina_window, settle
+
+BERT = ("[CLS]", "un", "##believ", "##able", "play", "##ers", "won", "[SEP]")
+WORDS = ("unbelievable", "players", "won")
+PLACES = ([1, 2, 3], [4, 5], [6])
+BOTH = Arrangement(True, True)
+LEFT = Qt.MouseButton.LeftButton
+
+
+def experiment(**fields: object) -> Experiment:
+    rng = np.random.default_rng(2)
+    Q, K, V = (rng.standard_normal((2, 8, 4)) * 2 for _ in range(3))
+    return Experiment.from_qkv(Q, K, V, tokens=BERT, **fields)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    with karina_window(qtbot, tmp_path) as made:
+        made.context.document.open(Session((NamedExperiment("Sub-words", experiment()),)), None)
+        settled(qtbot, made)
+        yield made
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> None:
+    settle(qtbot, window)
+    qtbot.wait(60)  # what is said comes a moment after one has stopped moving
+    settle(qtbot, window)
+
+
+def arrange(qtbot: QtBot, window: MainWindow, arrangement: Arrangement) -> None:
+    window.context.arranging.choose(arrangement)
+    settled(qtbot, window)
+
+
+def weights(window: MainWindow, head: int = 0) -> np.ndarray:
+    """N by its definition, in float64."""
+    e = window.context.document.experiment
+    Q, K = (np.asarray(e.source.parts()[name][head], np.float64) for name in "QK")
+    allowed = e.allowed(slice(0, e.n_q), slice(0, e.n_k))
+    raised = np.where(allowed, np.exp(Q @ K.T / np.sqrt(Q.shape[1])), 0)
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+def merged(N: np.ndarray) -> np.ndarray:
+    return np.array([[np.mean([sum(N[i, j] for j in keys) for i in queries]) for keys in PLACES] for queries in PLACES])
+
+
+def entry(window: MainWindow, name: str) -> QAction:
+    view = next(a.menu() for a in window.menuBar().actions() if a.text() == "&View")
+    view.aboutToShow.emit()
+    return next(a for a in view.actions() if a.text().replace("&", "").startswith(name))
+
+
+def heatmaps(window: MainWindow) -> tuple[Heatmap, Heatmap]:
+    return window.formula.scores.heatmap, window.formula.weights.heatmap
+
+
+def labels(heatmap: Heatmap) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(heatmap.plot.row_labels._labels), tuple(heatmap.plot.column_labels._labels)
+
+
+def test_the_menu_merges_and_hides_and_brings_back(qtbot: QtBot, window: MainWindow) -> None:
+    before = [heatmap.pictures.latest for heatmap in heatmaps(window)]
+    entry(window, "Hide special").trigger()
+    settled(qtbot, window)
+    for heatmap in heatmaps(window):
+        assert labels(heatmap) == (BERT[1:-1], BERT[1:-1])
+    entry(window, "Merge sub-words").trigger()
+    settled(qtbot, window)
+    N = weights(window)
+    for heatmap in heatmaps(window):
+        assert labels(heatmap) == (WORDS, WORDS)
+    shown = heatmaps(window)[1].pictures.latest
+    assert shown is not None
+    np.testing.assert_allclose(shown.values, merged(N), rtol=1e-5)
+    assert not window.context.document.modified
+    assert not window.context.document.undo_stack.canUndo()
+    for name in ("Hide special", "Merge sub-words"):
+        assert entry(window, name).isChecked()
+        entry(window, name).trigger()
+    settled(qtbot, window)
+    for heatmap, picture in zip(heatmaps(window), before, strict=True):
+        assert labels(heatmap) == (BERT, BERT)
+        assert picture is not None and heatmap.pictures.latest is not None
+        np.testing.assert_array_equal(heatmap.pictures.latest.index, picture.index)
+    trace = window.context.feed.trace
+    assert trace is not None
+    np.testing.assert_allclose(trace.stage("N", 0), N, rtol=1e-5)
+
+
+def test_what_there_is_nothing_of_is_disabled_with_the_reason(qtbot: QtBot, tmp_path: Path) -> None:
+    with karina_window(qtbot, tmp_path) as window:
+        for name, why in (("Hide special", "there are none"), ("Merge sub-words", "no word has several pieces")):
+            action = entry(window, name)
+            assert not action.isEnabled()
+            assert why in action.text()
+
+
+def test_the_read_out_says_what_a_number_is_made_of_and_what_is_hidden(qtbot: QtBot, window: MainWindow) -> None:
+    arrange(qtbot, window, BOTH)
+    window.context.selection.set_cell(4, 2)
+    settled(qtbot, window)
+    N, scores = weights(window), heatmaps(window)[0]
+    hidden = N[[4, 5]][:, [0, 7]].sum() / 2
+    told = heatmaps(window)[1].readout.sentence.full
+    value = f"{merged(N)[1, 0]:.4f}"
+    assert told == (
+        f"query players → key unbelievable: {value} (sum over 3 keys, mean over 2 queries); "
+        f"{hidden:.0%} of their weight is on 2 hidden tokens"
+    )
+    assert "(mean of 6 cells)" in scores.readout.sentence.full
+    assert f"{hidden:.0%} of their weight" in scores.readout.sentence.full
+    spoken = heatmaps(window)[1].plot.accessibleDescription()
+    assert spoken.startswith("query players, key unbelievable, head 1, weight")
+    assert "hidden tokens" in spoken
+    # pointing selecting and picking go by what is drawn
+    arrange(qtbot, window, BOTH)
+    main, here = window.context.selection, window.context.arranging.selection
+    plot = heatmaps(window)[1].plot
+    qtbot.mouseClick(plot, LEFT, pos=cell_rect(heatmaps(window)[1], 2, 1).center())
+    assert ((here.query, here.key), (main.query, main.key)) == ((2, 1), (6, 4))
+    main.set_cell(5, 2)  # another piece, in the token table
+    assert ((here.query, here.key), (main.query, main.key)) == ((1, 0), (5, 2))
+    main.set_cell(0, 7)  # what is not drawn
+    assert (here.query, here.key) == (0, 2)
+    assert (main.query, main.key) == (0, 7)
+    qtbot.mouseMove(plot, cell_rect(heatmaps(window)[1], 1, 2).center())
+    assert (here.hover, main.hover) == ((1, 2), (4, 6))
+    main.set_hover(None)
+    assert here.hover is None
+    here.pick(frozenset({1}), frozenset({0, 2}))
+    assert (main.queries, main.keys) == (frozenset({4, 5}), frozenset({1, 2, 3, 6}))
+    settled(qtbot, window)
+    N = merged(weights(window))
+    assert f"sum over 2 keys for 'players': {N[1, 0] + N[1, 2]:.4f}" in heatmaps(window)[1].readout.sentence.full
+    main.pick(frozenset({0, 1}), frozenset())
+    assert here.queries == frozenset({0})
+    here.set_head(1)
+    assert main.head == 1
+    main.set_head("mean")
+    assert here.head == "mean"
+
+
+def test_the_mask_is_not_changed_where_words_are_merged_and_it_is_said(qtbot: QtBot, window: MainWindow) -> None:
+    told: list[Notice] = []
+    window.context.notices.said.connect(told.append)
+    document, scores = window.context.document, heatmaps(window)[0]
+    before = document.experiment
+
+    def click() -> None:
+        window.context.selection.set_painting(True)
+        qtbot.mouseClick(scores.plot, LEFT, pos=cell_rect(scores, 1, 1).center())
+        window.context.selection.set_painting(False)
+
+    def press_space() -> None:
+        scores.plot.setFocus()
+        qtbot.keyClick(scores.plot, Qt.Key.Key_Space)
+
+    for change in (click, press_space):
+        arrange(qtbot, window, BOTH)
+        told.clear()
+        change()
+        assert document.experiment is before
+        assert [n.kind for n in told] == [Kind.WARNING]
+        assert "Merge sub-words and Hide special tokens" in told[0].text
+        arrange(qtbot, window, Arrangement())
+        change()
+        assert document.experiment is not before
+        before = document.experiment
+
+
+def test_the_table_the_clipboard_and_the_picture_are_of_what_is_drawn(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    arrange(qtbot, window, BOTH)
+    N, heatmap = merged(weights(window)), heatmaps(window)[1]
+    heatmap.outlet.copy_matrix()
+    settled(qtbot, window)
+    rows = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    np.testing.assert_allclose(np.array(rows, float), N, rtol=1e-5)
+    heatmap.show_table(True)
+    settled(qtbot, window)
+    model = heatmap.twin.values
+    assert (model.rowCount(), model.columnCount()) == (3, 3)
+    assert model.description(0, 1).startswith("query unbelievable, key players, head 1, weight")
+    heatmap.show_table(False)
+    target = tmp_path / "n.svg"
+    with qtbot.waitSignal(heatmap.outlet.images.written, timeout=10_000):
+        heatmap.outlet.save(target)
+    drawn = target.read_text(encoding="utf-8")
+    for text in (*WORDS, "sub-words merged (sum over keys, mean over queries), 2 special tokens hidden"):
+        assert text in drawn
+    assert "##" not in drawn and "[CLS]" not in drawn
+    # why tells of the first pieces and says so
+    told: list[Notice] = []
+    window.context.notices.said.connect(told.append)
+    arrange(qtbot, window, BOTH)
+    window.context.arranging.selection.set_cell(1, 0)
+    heatmaps(window)[1].menu.why.trigger()
+    cell = window.context.selection.why
+    assert cell is not None and (cell.stage, cell.row, cell.column) == ("N", 4, 1)
+    assert any("first pieces" in notice.text for notice in told)
+    settled(qtbot, window)
+
+
+def test_thumbnails_and_stages_follow(qtbot: QtBot, window: MainWindow) -> None:
+    arrange(qtbot, window, BOTH)
+    for name in ("heads", "stages"):
+        next(dock for dock in window.docks if dock.objectName() == name).toggleViewAction().trigger()
+        settled(qtbot, window)
+    window.docks[2].raise_()
+    settled(qtbot, window)
+    asks = {ask for slot, ask in window.context.feed._asks.items() if slot.startswith("head.")}
+    assert asks and all(ask.arranged == BOTH for ask in asks)
+    stages = next(dock for dock in window.docks if dock.objectName() == "stages")
+    stages.raise_()
+    stages.widget().show_stage("raw")
+    stages.widget()._choose_form("heatmap")
+    settled(qtbot, window)
+    assert labels(stages.widget().heatmaps["raw"].heatmap) == (WORDS, WORDS)
+    arrange(qtbot, window, Arrangement())
+    assert labels(stages.widget().heatmaps["raw"].heatmap) == (BERT, BERT)
+
+
+def test_an_edit_is_drawn_in_the_same_way(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    arrange(qtbot, window, BOTH)
+    document = window.context.document
+    document.apply("Causal", replace(document.experiment, rule=Causal()))
+    settled(qtbot, window)
+    shown = heatmaps(window)[1].pictures.latest
+    assert shown is not None
+    np.testing.assert_allclose(shown.values, merged(weights(window)), rtol=1e-5)
+    assert labels(heatmaps(window)[1]) == (WORDS, WORDS)
+    document.undo_stack.undo()
+    settled(qtbot, window)
+    np.testing.assert_allclose(heatmaps(window)[1].pictures.latest.values, merged(weights(window)), rtol=1e-5)
+    # a text without special tokens is drawn whole meanwhile
+    arrange(qtbot, window, BOTH)
+    plain = NamedExperiment("plain", Experiment.from_tokens(["a", "b"], np.eye(2)))
+    window.context.document.apply_named("plain", plain)
+    settled(qtbot, window)
+    assert labels(heatmaps(window)[1]) == (("a", "b"), ("a", "b"))
+    assert entry(window, "Hide special").isEnabled()  # it can be given up
+    window.context.document.undo_stack.undo()
+    settled(qtbot, window)
+    assert labels(heatmaps(window)[1]) == (WORDS, WORDS)
+    # the session keeps the choice
+    arrange(qtbot, window, BOTH)
+    save(window.context.document.session, tmp_path / "x.attn")
+    again = load(tmp_path / "x.attn")
+    assert (again.view[HIDE], again.view[MERGE]) == (True, True)
+    arrange(qtbot, window, Arrangement())
+    window.context.document.open(again, tmp_path / "x.attn")
+    settled(qtbot, window)
+    assert labels(heatmaps(window)[0]) == (WORDS, WORDS)
+
+
+def test_tables_have_rows_of_their_own_and_all_of_them_can_be_seen(qtbot: QtBot, window: MainWindow) -> None:
+    bands, table = window.context.bands, window.formula.tokens.table
+    assert bands.aligned
+    arrange(qtbot, window, BOTH)
+    assert not bands.aligned and bands.count == 3
+    assert bands.tokens == (0, 8)
+    assert table.model().rowCount() == 8
+    for row in (7, 0, 5):
+        window.context.selection.set_cell(row, 1)
+        settled(qtbot, window)
+        assert table.viewport().rect().intersects(table.visualRect(table.model().index(row, 0)))
+    arrange(qtbot, window, Arrangement())
+    assert bands.aligned and bands.count == 8
+
+
+def test_what_is_in_sight_is_told_in_tokens(qtbot: QtBot, window: MainWindow) -> None:
+    arrange(qtbot, window, BOTH)
+    seen = window.formula.in_sight()
+    assert (seen.rows, seen.columns) == ((1, 7), (1, 7))
+    window.formula.go_to(6, 6)
+    arrange(qtbot, window, Arrangement())
+    seen = window.formula.in_sight()
+    assert (seen.rows, seen.columns) == ((0, 8), (0, 8))
+    # zoomed in it says what the whole was
+    arrange(qtbot, window, BOTH)
+    heatmap = heatmaps(window)[1]
+    for _ in range(6):
+        heatmap.menu.zoom_in.trigger()
+    settled(qtbot, window)
+    arrange(qtbot, window, Arrangement(hide_special=True))
+    arrange(qtbot, window, Arrangement())
+    heatmap.menu.fit.trigger()
+    settled(qtbot, window)
+    np.testing.assert_allclose(heatmap.pictures.latest.values, weights(window), rtol=1e-5)
+    # a click far below the rows selects nothing
+    arrange(qtbot, window, BOTH)
+    here = window.context.arranging.selection
+    here.set_cell(1, 1)
+    plot = heatmaps(window)[1].plot
+    qtbot.mouseClick(plot, LEFT, pos=QPoint(plot.area.right() + 1, plot.area.bottom()))
+    QApplication.processEvents()
+    assert (here.query, here.key) == (1, 1)
