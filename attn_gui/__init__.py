@@ -11,12 +11,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attn_gui.compute.capture.capturing import capture
+    from attn_gui.compute.capture.errors import CaptureError
     from attn_gui.compute.diagnose.api import diagnose
     from attn_gui.compute.trace import trace
     from attn_gui.files.checkpoint.opening import open_weights
     from attn_gui.files.errors import FileError
     from attn_gui.files.multihead_attention import experiment_from_mha
-    from attn_gui.files.session import load, save
+    from attn_gui.files.script.saving import save
+    from attn_gui.files.script.showing import show
+    from attn_gui.files.session import load
     from attn_gui.model.biases import Bias
     from attn_gui.model.biases.additive import Additive
     from attn_gui.model.biases.alibi import ALiBi
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from attn_gui.model.errors import ExperimentError
     from attn_gui.model.experiment import Experiment
     from attn_gui.model.kv_heads import with_kv_heads
+    from attn_gui.model.layer_place import LayerPlace
     from attn_gui.model.mask_import import mask_of
     from attn_gui.model.masks import Causal, Columns, Combined, Imported, MaskRule, Padding, SlidingWindow, Term
     from attn_gui.model.masks.block_sparse import BlockSparse
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     from attn_gui.model.normalisers.softmax import Softmax
     from attn_gui.model.normalisers.softmax_one import SoftmaxOne
     from attn_gui.model.normalisers.sparsemax import Sparsemax
+    from attn_gui.model.origin import Origin
     from attn_gui.model.painted import Painted
     from attn_gui.model.positions import InputPosition
     from attn_gui.model.positions.learned import Learned
@@ -56,7 +62,7 @@ if TYPE_CHECKING:
     from attn_gui.model.rotary_import import rotary_of
     from attn_gui.model.scoring import Scoring
     from attn_gui.model.session import NamedExperiment, Session
-    from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
+    from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, GivenScores, GivenWeights
     from attn_gui.model.table import Table
     from attn_gui.model.tokens import TokenSequence
     from attn_gui.model.trace import Matrix, Trace
@@ -66,13 +72,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {
+    "capture": "compute.capture.capturing",
+    "CaptureError": "compute.capture.errors",
     "diagnose": "compute.diagnose.api",
     "trace": "compute.trace",
     "open_weights": "files.checkpoint.opening",
     "FileError": "files.errors",
     "experiment_from_mha": "files.multihead_attention",
     "load": "files.session",
-    "save": "files.session",
+    "save": "files.script.saving",
+    "show": "files.script.showing",
     "Bias": "model.biases",
     "Additive": "model.biases.additive",
     "ALiBi": "model.biases.alibi",
@@ -82,6 +91,7 @@ _PLACES = {
     "ExperimentError": "model.errors",
     "Experiment": "model.experiment",
     "with_kv_heads": "model.kv_heads",
+    "LayerPlace": "model.layer_place",
     "mask_of": "model.mask_import",
     "Causal": "model.masks",
     "Columns": "model.masks",
@@ -104,6 +114,7 @@ _PLACES = {
     "Softmax": "model.normalisers.softmax",
     "SoftmaxOne": "model.normalisers.softmax_one",
     "Sparsemax": "model.normalisers.sparsemax",
+    "Origin": "model.origin",
     "Painted": "model.painted",
     "InputPosition": "model.positions",
     "Learned": "model.positions.learned",
@@ -123,6 +134,8 @@ _PLACES = {
     "AppendedKey": "model.sources",
     "FromTokens": "model.sources",
     "GivenQKV": "model.sources",
+    "GivenScores": "model.sources",
+    "GivenWeights": "model.sources",
     "Table": "model.table",
     "TokenSequence": "model.tokens",
     "Matrix": "model.trace",
@@ -137,6 +150,7 @@ __all__ = [
     "AppendedKey",
     "Bias",
     "BlockSparse",
+    "CaptureError",
     "Causal",
     "Columns",
     "Combined",
@@ -150,17 +164,21 @@ __all__ = [
     "Frequencies",
     "FromTokens",
     "GivenQKV",
+    "GivenScores",
+    "GivenWeights",
     "GlobalWindow",
     "Imported",
     "ImportedRotary",
     "InputPosition",
     "L2Norm",
     "LayerNorm",
+    "LayerPlace",
     "Learned",
     "MaskRule",
     "Matrix",
     "NamedExperiment",
     "Normaliser",
+    "Origin",
     "Padding",
     "Painted",
     "Precision",
@@ -185,6 +203,7 @@ __all__ = [
     "Tree",
     "Variant",
     "Weights",
+    "capture",
     "diagnose",
     "experiment_from_mha",
     "load",
@@ -192,6 +211,7 @@ __all__ = [
     "open_weights",
     "rotary_of",
     "save",
+    "show",
     "trace",
     "with_kv_heads",
     "with_past",

@@ -49,9 +49,10 @@ def parser() -> argparse.ArgumentParser:
         description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",
         epilog="Commands without a window: attn-gui export, info, diagnose, mark (each with --help).",
     )
-    made.add_argument("file", nargs="?", type=file_name, help="a session (.attn) to open")
+    made.add_argument("file", nargs="?", type=file_name, help="a session (.attn), tensors or weights to open")
     made.add_argument("--example", metavar="NAME", help=f"start on an example: {', '.join(examples.file_names())}")
     made.add_argument("--profile-dir", type=folder_name, metavar="DIR", help="keep settings and recovery files in DIR")
+    made.add_argument("--take", type=file_name, metavar="FILE", help="open a session as new work, and remove its file")
     made.add_argument("--smoke", action="store_true", help="start, compute, print timings as JSON and quit")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     return made
@@ -69,7 +70,7 @@ def main(arguments: list[str], started: float) -> int:
     if options.profile_dir is not None:
         os.environ["ATTN_GUI_PROFILE"] = str(options.profile_dir)
     try:
-        first = examples.load(options.example or examples.names()[0])
+        first = examples.load_session(options.example or examples.names()[0])
     except FileError as error:
         print(f"attn-gui: {error}", file=sys.stderr)
         return 2
@@ -82,12 +83,14 @@ def main(arguments: list[str], started: float) -> int:
     application.setDesktopFileName("attn-gui")
     application.setStyle("Fusion")
     application.setWindowIcon(QIcon(str(paths.resource("icons/attn-gui.svg"))))
-    window = open_window(Session((first,)), profile_directory())
+    window = open_window(first, profile_directory())
     context = window.context
     if options.file is not None:
-        window.services.storage.open(options.file)
+        window.files.arriving.take([options.file])
+    if options.take is not None:
+        window.services.storage.take(options.take)
     context.feed.busy_changed.connect(_collect_garbage)
-    smoke = Smoke(window, started, opening=options.file is not None) if options.smoke else None
+    smoke = Smoke(window, started, opening=(options.file or options.take) is not None) if options.smoke else None
     window.show()
     code = application.exec()
     context.worker.close()
@@ -169,6 +172,8 @@ class Smoke:
         feed.failed.connect(self._on_failure)
         window.services.storage.opened.connect(self._on_opened)
         window.services.storage.failed.connect(lambda path, error: self._on_failure(error))
+        for asks_first in (window.files.arriving.tensors, window.files.arriving.weights):
+            asks_first.connect(lambda paths: self._on_failure(ValueError(f"{paths[0]}: --smoke opens a session")))
         QTimer.singleShot(SMOKE_TIMEOUT_MS, QApplication.quit)
 
     def _elapsed(self) -> float:

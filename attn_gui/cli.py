@@ -1,4 +1,4 @@
-"""The commands without a window: ``attn-gui export``, ``info``, ``diagnose`` and ``mark``.
+"""The commands without a window: ``attn-gui export``, ``info``, ``scores``, ``diagnose`` and ``mark``.
 
 The exit code is 0, or 1 for a file that cannot be read or written or a computation that cannot be done, or 2 for
 arguments that make no sense; of ``diagnose`` 3 where nothing matches. Errors are one line on stderr.
@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar, get_args
 
 from attn_gui import __version__
 from attn_gui.files import examples, session, tensor_file
@@ -27,8 +27,11 @@ from attn_gui.files.export_parts import Pooled, Top, Window, check_part, export_
 from attn_gui.files.export_size import experiment_bytes, part_bytes, stage_bytes
 from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.marks_csv import MarkedFile, marks_csv, remarks_on, with_doubles, write_marks
+from attn_gui.files.scores_csv import LayerScores, scores_csv, write_scores
 from attn_gui.files.summary import summary
+from attn_gui.files.tensors import headless
 from attn_gui.model.errors import ExperimentError, HiddenStage, readable_bytes
+from attn_gui.model.mask_import import Meaning
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.stage_shape import stages_of
@@ -128,7 +131,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     export.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     export.add_argument("--precision", choices=[p.value for p in Precision], help="default: the experiment's own")
-    info = commands.add_parser("info", help="say what a session holds")
+    info = commands.add_parser("info", help="say what a session or a file of tensors holds")
+    scores = commands.add_parser("scores", help="score every head of every layer, a line a head as CSV")
+    scores.add_argument("--csv", type=file_name, metavar="SCORES.csv", help="where to write (default: standard output)")
+    scores.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     diagnose = commands.add_parser("diagnose", help="find the convention that scores, weights or output follow")
     diagnose.add_argument(
         "file",
@@ -146,11 +152,23 @@ def _parser() -> argparse.ArgumentParser:
     mark.add_argument("--csv", type=file_name, metavar="MARKS.csv", help="where to write (default: standard output)")
     mark.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     names = ", ".join(examples.file_names())
-    for command in (export, info):
+    for command in (export, info, scores):
         source = command.add_mutually_exclusive_group(required=True)
-        source.add_argument("file", nargs="?", type=file_name, metavar="FILE.attn", help="a session")
+        source.add_argument(
+            "file", nargs="?", type=file_name, metavar="FILE", help="a session (.attn), or tensors (.npy, a folder, …)"
+        )
         source.add_argument("--example", type=_example, metavar="NAME", help=f"an example: {names}")
+        _add_tensor_choices(command)
     return made
+
+
+def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--layer", type=_place, metavar="N", help="of many layers which one, from 1")
+    of = command.add_argument_group("of tensors", "what the file does not say by itself")
+    of.add_argument("--batch", type=_place, metavar="N", help="which item of the batch, from 1 (default: the first)")
+    of.add_argument("--heads", type=_heads, metavar="N", help="how many heads lie side by side")
+    of.add_argument("--mask-means", choices=get_args(Meaning), help="what a mask of flags says where it is true")
+    of.add_argument("--tokens", type=file_name, metavar="FILE", help="names, or a tokenizer.json for the file's ids")
 
 
 def file_name(argument: str) -> Path:
@@ -177,6 +195,14 @@ def _stages(argument: str) -> list[str]:
 
 def _head(argument: str) -> Head:
     return "mean" if argument == "mean" else _counted(argument, "a head") - 1
+
+
+def _place(argument: str) -> int:
+    return _counted(argument, "a number") - 1
+
+
+def _heads(argument: str) -> int:
+    return _counted(argument, "how many heads")
 
 
 def _top(argument: str) -> Top:
@@ -215,15 +241,25 @@ def _base(argument: str) -> float:
     return number
 
 
-def _example(name: str) -> NamedExperiment:
+def _example(name: str) -> Session:
     try:
-        return examples.load(name)
+        return examples.load_session(name)
     except FileError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _session(options: argparse.Namespace) -> Session:
-    return session.load(options.file) if options.example is None else Session((options.example,))
+    if options.example is not None:
+        return options.example
+    if headless.is_tensors(options.file):
+        opened = _shown("reading", headless.session_from(options.file, _choices(options)))
+    else:
+        opened = session.load(options.file)
+    return opened if options.layer is None else headless.at_layer(options.file, opened, options.layer)
+
+
+def _choices(options: argparse.Namespace) -> headless.Choices:
+    return headless.Choices(options.batch, options.heads, options.mask_means, options.tokens)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -333,7 +369,11 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace) -> int:
-    for line in summary(_session(options)):
+    if options.example is None and headless.is_tensors(options.file):
+        lines = iter(_shown("looking", headless.described(options.file, _choices(options))))
+    else:
+        lines = summary(_session(options))
+    for line in lines:
         _say(line)
     return 0
 
@@ -408,7 +448,24 @@ def _marked(path: Path, device: str) -> MarkedFile:
         return MarkedFile(path, remarks=(str(error) or "not enough memory",))
 
 
-COMMANDS = {"export": _export, "info": _info, "diagnose": _diagnose, "mark": _mark}
+def _scores(options: argparse.Namespace) -> int:
+    from attn_gui.compute.head_scores import layer_scores
+
+    device, experiments = _device(options.device), _session(options).experiments
+    with _computing(device):
+        found = _shown("scoring", layer_scores([named.experiment for named in experiments], device))
+    layers = [LayerScores(n.name, n.place, scores.values) for n, scores in zip(experiments, found, strict=True)]
+    if options.csv is None:
+        for line in scores_csv(layers).decode().splitlines():
+            _say(line)
+        return 0
+    write_scores(options.csv, layers)
+    heads = sum(len(layer.values) for layer in layers)
+    _say(f"{heads} heads in {len(layers)} layers scored, written to {options.csv}")
+    return 0
+
+
+COMMANDS = {"export": _export, "info": _info, "scores": _scores, "diagnose": _diagnose, "mark": _mark}
 
 
 def _shown(what: str, steps: Generator[float, None, Result]) -> Result:

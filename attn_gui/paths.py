@@ -38,4 +38,4 @@ def resource(name: str) -> Path:
 
 def example_files() -> list[Path]:
     """The examples that ship with the program, ordered by name."""
-    return sorted((resources() / "examples").glob("*.json"))
+    return sorted(path for path in (resources() / "examples").iterdir() if path.suffix in (".attn", ".json"))

@@ -25,6 +25,7 @@ from tests.bench import (
     first_picture,
     flow,
     growth,
+    layers,
     memory,
     stages,
     stream,
@@ -120,6 +121,7 @@ def test_every_limit_of_the_programme_is_there() -> None:
     assert limits["tour, n 32,768"] == limits["tour during a pass, n 32,768"] == 1.5
     assert limits["first picture, n 131,072"] == 1.5
     assert limits["flow, n 200"] == limits["why panel, n 1,024"] == 1.5
+    assert limits["grid of 144 heads, n 1,024"] == 2
 
 
 @linux
@@ -130,6 +132,7 @@ def test_limits_of_what_runs_in_processes_of_its_own() -> None:
     for n in (1024, 4096, 16_384, 32_768, 65_536, 131_072):
         assert limits[f"growth, n {n:,}"] is None
     assert limits["growth, time per n² from n 32,768 up"] == 1.25
+    assert limits["memory of a grid, 32 x 32 heads, n 2,048"] == 1000
 
 
 @pytest.mark.parametrize("size", [KARINA, SMALL])
@@ -279,6 +282,19 @@ def test_memory_is_that_of_the_run_alone() -> None:
     assert 0.95 * size < done.extra < 1.2 * size
     assert done.seconds > 0
     assert kept.all()
+
+
+def test_the_grid_paints_every_head_of_the_file(qtbot: QtBot) -> None:
+    found = layers.measure(6, count=2)
+    assert len(found.ours) == 2 and min(found.ours + found.bare + found.loads) > 0
+    assert layers.Grids((4.0, 6.0), (1.0, 1.0), (2.0, 1.0)).value == 3.25
+
+
+@linux
+def test_the_grid_of_a_file_with_holes(qtbot: QtBot) -> None:
+    small = layers.own_memory((3, 2, 40, 40))
+    assert small.unit == "MB" and small.value > 0
+    assert small.told[0] == "6 heads"
 
 
 @linux

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
+from attn_gui.compute.arranging import ArrangedAsk, arranged_answer
 from attn_gui.compute.check import check_steps
 from attn_gui.compute.deriving import derive
 from attn_gui.compute.flowing import flow
@@ -14,7 +15,19 @@ from attn_gui.compute.statistics import head_statistics
 from attn_gui.compute.threads import threads_for
 from attn_gui.compute.vector import read_vector
 from attn_gui.model.answers import Answer, NotYet, StageValues
-from attn_gui.model.asks import Ask, BlockAsk, CellAsk, PictureAsk, RowAsk, RowSumsAsk, StageAsk, StatisticsAsk, SumAsk
+from attn_gui.model.arranging import arranged
+from attn_gui.model.asks import (
+    ArrangedCellAsk,
+    Ask,
+    BlockAsk,
+    CellAsk,
+    PictureAsk,
+    RowAsk,
+    RowSumsAsk,
+    StageAsk,
+    StatisticsAsk,
+    SumAsk,
+)
 from attn_gui.model.check import CheckAnswer, CheckAsk
 from attn_gui.model.derivation import DerivationAsk
 from attn_gui.model.errors import HiddenStage
@@ -30,6 +43,7 @@ _BY_THE_TRACE = (
     PictureAsk,
     StageAsk,
     BlockAsk,
+    ArrangedCellAsk,
     CellAsk,
     RowAsk,
     RowSumsAsk,
@@ -67,9 +81,13 @@ def _answered(trace: Trace, ask: Ask) -> Generator[float, None, Answer]:
         return (yield from flow(trace, ask))
     head = min(ask.head, e.heads - 1) if isinstance(ask.head, int) else ask.head
     if isinstance(
-        ask, PictureAsk | StageAsk | BlockAsk | SumAsk | DerivationAsk | VectorAsk
+        ask, PictureAsk | StageAsk | BlockAsk | SumAsk | ArrangedCellAsk | DerivationAsk | VectorAsk
     ) and ask.stage not in stages_of(e):
         return None
+    if isinstance(ask, ArrangedAsk) and (found := arranged(e, ask.arranged)) is not None:
+        return (yield from arranged_answer(trace, ask, head, found))
+    if isinstance(ask, ArrangedCellAsk):
+        return None  # of an experiment before, which was drawn otherwise
     if isinstance(ask, PictureAsk) and STAGES[ask.stage].square:
         yield from trace.matrix(ask.stage, head).begun(ask.pooling)
     with threads_for(e):

@@ -9,6 +9,8 @@ import torch
 
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.given import is_mapped
+from attn_gui.model.sources import FromTokens
 
 # what else is running may need the rest
 SHARE = 0.5
@@ -16,6 +18,8 @@ SHARE = 0.5
 MOST = 1 << 29
 # bytes that there always are, so that a small experiment need not ask the system
 TRIFLE = 1 << 22
+# bytes of given scores or weights that are read from their file at once
+SMALL_FILE = 1 << 24
 
 
 def available(device: torch.device) -> int:
@@ -29,7 +33,7 @@ def available(device: torch.device) -> int:
 def needed(experiment: Experiment) -> int:
     """Bytes that the kept stages of ``experiment`` take: Q, K, V, A, N and the outputs, and cells that were given."""
     e = experiment
-    cells = 2 * e.heads * e.n_q * e.n_k
+    cells = _square_cells(e)
     cells += e.heads * (e.n_q * (e.d_k + 2 * e.d_v) + e.n_k * (e.d_k + e.d_v))
     if e.scoring.qk_norm is not None or e.scoring.rotary is not None:
         cells += (e.heads * e.n_q + e.kv_heads * (e.n_k - len(e.appended))) * e.d_k
@@ -42,20 +46,37 @@ def needed(experiment: Experiment) -> int:
 def holds(experiment: Experiment, device: torch.device, memory: int | None = None) -> bool:
     """Whether A and N are to be held whole: in ``memory`` bytes, or else a quarter of what is free up to MOST.
 
+    Not where they were given in a mapped file that is larger than SMALL_FILE: they are read as they are asked for.
     Raises TooLarge, with both figures, where not even the rest would fit.
     """
     need = needed(experiment)
     if need <= TRIFLE:
         return True
     have = available(device)
-    if need <= (min(have // 2, MOST) if memory is None else memory):
+    if need <= (min(have // 2, MOST) if memory is None else memory) and not _stays_in_file(experiment):
         return True
-    cells = 2 * experiment.heads * experiment.n_q * experiment.n_k
-    rest = need - cells * experiment.precision.bytes
+    rest = need - _square_cells(experiment) * experiment.precision.bytes
     if rest > have:
         e = experiment
-        raise TooLarge(f"Holding Q, K and V of {e.heads} heads and {e.n_q} x {e.n_k} tokens", rest, have)
+        raise TooLarge(
+            f"Holding {'Q, K and V' if e.has_queries else 'V'} of {e.heads} heads and {e.n_q} x {e.n_k} tokens",
+            rest,
+            have,
+        )
     return False
+
+
+def _square_cells(e: Experiment) -> int:
+    """Cells of A and N, or of N alone."""
+    return (1 + e.has_scores) * e.heads * e.n_q * e.n_k
+
+
+def _stays_in_file(e: Experiment) -> bool:
+    if e.has_queries or isinstance(e.source, FromTokens):
+        return False
+    parts = e.source.parts()
+    cells = parts["A"] if "A" in parts else parts["N"]
+    return is_mapped(cells) and cells.nbytes > SMALL_FILE
 
 
 def check(experiment: Experiment, device: torch.device) -> None:

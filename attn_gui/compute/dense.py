@@ -7,6 +7,7 @@ import torch
 
 from attn_gui.compute import attention
 from attn_gui.compute.biasing import Biasing
+from attn_gui.compute.given import GivenCells
 from attn_gui.compute.indices import Indices
 from attn_gui.compute.masking import Mask
 from attn_gui.compute.numbers import row_sums, stored, summed
@@ -34,7 +35,8 @@ class DenseStages:
         self._inputs = Projections(e, self._device)
         sinks = e.scoring.sinks
         self._sinks = None if sinks is None else self._inputs.tensor(np.array(sinks), self._working)[:, None, None]
-        self._a = self._empty(e.heads, e.n_q, e.n_k)
+        self._given = GivenCells(e, self._device)
+        self._a = self._empty(e.heads, e.n_q, e.n_k) if e.has_scores else self._empty(0)
         self._n = self._empty(e.heads, e.n_q, e.n_k)
         self._head_output = self._empty(e.heads, e.n_q, e.d_v)
         self._output = self._empty(0, 0)
@@ -44,9 +46,18 @@ class DenseStages:
     def compute_block(self, heads: slice, rows: slice) -> None:
         """Scores, weights, their sums and head outputs of a block of heads and queries."""
         e, working = self.experiment, self._working
-        Q, K, V = self._inputs.Q[heads, rows], self._inputs.K[heads], self._inputs.V[heads]
-        A, N, gathered = self._a[heads, rows], self._n[heads, rows], self._head_output[heads, rows]
-        attention.scores(Q, K, e.scoring, working, out=A)  # [heads, rows, n_k]
+        V, N, gathered = self._inputs.V[heads], self._n[heads, rows], self._head_output[heads, rows]
+        if self._given.weights:
+            N.copy_(self._given.block(heads, rows, self._keys))
+            attention.head_output(N, V, None, working, out=gathered)
+            self.row_sums[heads, rows] = row_sums(N)
+            return
+        A = self._a[heads, rows]
+        if self._given.scores:
+            A.copy_(self._given.block(heads, rows, self._keys))
+        else:
+            Q, K = self._inputs.Q[heads, rows], self._inputs.K[heads]
+            attention.scores(Q, K, e.scoring, working, out=A)  # [heads, rows, n_k]
         if not self._bias.nothing:
             attention.biased_scores(A, self._bias.values(heads, rows, self._keys, working), out=A)
         everything = self.mask.everything

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from attn_gui.model.given import widened
 from attn_gui.model.precision import Precision
 
 _DTYPES = {
@@ -37,8 +38,9 @@ def to_numpy(tensor: torch.Tensor) -> NDArray[Any]:
     return array
 
 
-def from_numpy(array: NDArray[np.float64], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def from_numpy(array: NDArray[Any], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """A tensor of the array's values rounded once to ``dtype``."""
+    array = widened(array)
     if dtype in (torch.float16, torch.bfloat16):
         # torch goes by way of float32, which would be rounding twice
         with np.errstate(over="ignore"):
@@ -47,7 +49,7 @@ def from_numpy(array: NDArray[np.float64], dtype: torch.dtype, device: torch.dev
     return torch.tensor(array, dtype=dtype, device=device)
 
 
-def _to_odd(array: NDArray[np.float64]) -> NDArray[Any]:
+def _to_odd(array: NDArray[Any]) -> NDArray[Any]:
     """The array in float32, cut off rather than rounded and made odd where that loses something.
 
     So a value just beside the middle between two bfloat16 numbers is not taken for the middle (Boldo and Melquiond

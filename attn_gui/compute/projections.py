@@ -5,16 +5,18 @@ from __future__ import annotations
 import torch
 
 from attn_gui.compute import attention
+from attn_gui.compute.given import by_head
 from attn_gui.compute.numbers import from_numpy, stored, summed
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Floats, Table
 
 
 class Projections:
     """Everything of an experiment that is not n_q x n_k, from the inputs to Q, K and V.
 
-    Q: [heads, n_q, d_k]; K, V: [heads, n_k, d_k or d_v], each kv head repeated for the query heads that share it.
+    Q: [heads, n_q, d_k]; K, V: [heads, n_k, d_k or d_v], each kv head repeated for the query heads that share it. What
+    there is none of has rows of size 0.
     """
 
     def __init__(self, experiment: Experiment, device: torch.device) -> None:
@@ -59,8 +61,13 @@ class Projections:
 
     def _projected(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         e = self._experiment
-        if isinstance(e.source, GivenQKV):
-            q, k, v = (self.tensor(given) for given in (e.source.Q, e.source.K, e.source.V))
+        if not isinstance(e.source, FromTokens):
+            parts = e.source.parts()
+            rows = {"Q": (e.heads, e.n_q), "K": (e.kv_heads, e.n_k), "V": (e.kv_heads, e.n_k)}
+            q, k, v = (
+                by_head(parts[name], self._dtype, self._device) if name in parts else self._none(*shape)
+                for name, shape in rows.items()
+            )
             return q, k, v
         placed = e.scoring.position.kind != "none"
         X = self.inputs("X_in" if placed else "X")  # [n_q, d_model]
@@ -72,6 +79,9 @@ class Projections:
             self._projection("K", keys, e.kv_heads),
             self._projection("V", values, e.kv_heads),
         )
+
+    def _none(self, heads: int, rows: int) -> torch.Tensor:
+        return torch.empty((heads, rows, 0), dtype=self._dtype, device=self._device)
 
     def _projection(self, letter: str, rows: torch.Tensor, heads: int) -> torch.Tensor:
         W = self.weight(f"W_{letter}")

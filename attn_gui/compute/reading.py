@@ -12,6 +12,7 @@ from attn_gui.model.asks import BlockAsk
 from attn_gui.model.forbidding import forbidding
 from attn_gui.model.normalisers.softmax import Softmax
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
+from attn_gui.model.stage_shape import stages_of
 from attn_gui.model.trace import Head, Trace
 
 # exp of a score within it keeps its digits in float32 as well
@@ -34,16 +35,23 @@ def read_cell(trace: Trace, head: Head, i: int, j: int) -> Reading:
     e = trace.experiment
     row, keys, cell = slice(i, i + 1), slice(0, e.n_k), slice(j, j + 1)
 
-    def value(name: str) -> float:
-        return float(trace.matrix(name, head).block(row, cell)[0, 0])
+    there = stages_of(e)
 
-    scores = trace.matrix("A_masked", head).block(row, keys)[0].astype(np.float64)
-    allowed = trace.matrix("A_masked", head).allowed(row, keys)[0]
+    def value(name: str) -> float:
+        return float(trace.matrix(name, head).block(row, cell)[0, 0]) if name in there else math.nan
+
+    allowed = trace.matrix("A_masked" if e.has_scores else "N", head).allowed(row, keys)[0]
+    if e.has_scores:
+        scores = trace.matrix("A_masked", head).block(row, keys)[0].astype(np.float64)
+    else:
+        scores = np.full(e.n_k, np.nan)
     sink = None if e.scoring.sinks is None or head == "mean" else e.scoring.sinks[head]
     kind = e.scoring.normaliser.kind
-    shift, exponential, total = _exponentials(scores, allowed, j, kind, sink)
+    shift, exponential, total = 0.0, math.nan, math.nan
+    if e.has_scores:
+        shift, exponential, total = _exponentials(scores, allowed, j, kind, sink)
     q = k = np.empty(0)
-    if head != "mean":
+    if head != "mean" and e.has_queries:
         q, k = trace.stage("Q", head)[i], trace.stage("K", head)[j]
     # what leaves the range of float64 is infinite or no number, and shown as such
     with np.errstate(invalid="ignore", over="ignore"):
@@ -100,7 +108,7 @@ def read_row(trace: Trace, head: Head, i: int) -> Row:
 def read_row_sums(trace: Trace, head: Head) -> RowSums:
     """The sums of N's rows, judged where the weights should sum to 1."""
     e = trace.experiment
-    sums, judged = trace.row_sums(head), e.scoring.sums_to_one
+    sums, judged = trace.row_sums(head), e.sums_to_one
     if head == "mean" and e.rule.per_head:
         each = np.stack([trace.empty_rows(h) for h in range(e.heads)])  # [heads, n_q]
         empty = np.asarray(each.all(axis=0))

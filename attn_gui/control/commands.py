@@ -78,6 +78,8 @@ class ChangeSession(QUndoCommand):
             return False
         if self._document.is_held(self.after):
             return False  # one could not come back to what the file holds
+        if later.before.current != self.after.current:
+            return False  # of another experiment, which was shown in between
         self.after = later.after
         return True
 

@@ -141,12 +141,13 @@ class Document(QObject):
         """Put ``named`` in place of the current experiment, as one undo step."""
         self.apply_session(label, self.session.with_current(named))
 
-    def depart(self, label: str, named: NamedExperiment) -> None:
-        """Go on with ``named`` as a document of no file yet, as one undo step.
+    def depart(self, label: str, to: NamedExperiment | Session) -> None:
+        """Go on with ``to`` as a document of no file yet, as one undo step; the view stays as it is.
 
         What was unsaved stays so; of what is come upon there is nothing to save yet.
         """
-        self._push(ChangeSession(self, label, self.session.with_current(named), departure=True))
+        session = replace(Session((to,)) if isinstance(to, NamedExperiment) else to, view=self.session.view)
+        self._push(ChangeSession(self, label, session, departure=True))
 
     @property
     def visiting(self) -> bool:
@@ -218,6 +219,14 @@ class Document(QObject):
         """``session`` is now in ``path``, whatever is shown."""
         self._held[path] = session
         self._review()
+
+    def show(self, index: int) -> None:
+        """Have the experiment at ``index`` of the session in sight; no undo step, since nothing is changed by it.
+
+        An undo step of another experiment brings that one back to sight. Raises ExperimentError where there is none.
+        """
+        if index != self.session.current:
+            self._show(replace(self.session, current=index))
 
     def keep_view(self, **choices: Any) -> None:
         """Keep view choices in the session, without an undo step: they are not part of what is explored."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.model.answers import NotYet
+from attn_gui.model.arranging import PLAIN, Arranged, Arrangement, arranged, framed
 from attn_gui.model.asks import Ask, PictureAsk, StatisticsAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
@@ -36,6 +37,8 @@ class Feed(QObject):
     to wait is answered by NotYet first. ``passed`` tells how much of all rows is there, 0 to 1.
     """
 
+    arrangement: Arrangement = PLAIN  # how the matrices are drawn that this feed tells of
+
     traced = Signal(object)
     answered = Signal(str, object)
     failed = Signal(object)
@@ -55,6 +58,20 @@ class Feed(QObject):
         self._waiting: set[str] = set()
         self._pass_first: list[Head] = []
         self._looked = self._asked_again = 0.0
+
+    @property
+    def experiment(self) -> Experiment | None:
+        """Whose tokens the rows and columns of matrices are called after; None before the first trace."""
+        return None if self.trace is None else self.framed(self.trace.experiment)
+
+    @property
+    def arranged(self) -> Arranged | None:
+        """How matrices are drawn without some tokens, or with several in one place; None where they are not."""
+        return None if self.trace is None else arranged(self.trace.experiment, self.arrangement)
+
+    def framed(self, experiment: Experiment) -> Experiment:
+        """An experiment whose tokens are called as those of ``experiment`` are drawn."""
+        return framed(experiment, self.arrangement)
 
     @property
     def busy(self) -> bool:

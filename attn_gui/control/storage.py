@@ -17,6 +17,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.model.session import Session
 
 TOPIC = "file"
+_Stamp = tuple[int, int, int]
 # Behind a running export a save would wait for minutes, behind a trace it waits for one only.
 PRIORITY = Priority.TRACE
 
@@ -42,6 +43,7 @@ class Storage(QObject):
         self._settings = settings
         self._documents = 0  # how many were shown one after another
         self._marking = False
+        self._stamps: dict[Path, _Stamp] = {}  # of files as they were read or written here
         document.path_changed.connect(self._count_documents)
         settings.unwritable.connect(self._on_unwritable)
 
@@ -51,11 +53,28 @@ class Storage(QObject):
         present = self._document.session
         self._worker.submit(
             "open file",
-            at_once(lambda: _load(path)),
+            at_once(lambda: (_stamp(path), _load(path))),  # what is written meanwhile counts as later
             PRIORITY,
-            lambda loaded: self._on_loaded(path, loaded, present),
+            lambda found: self._on_loaded(path, found[1], present, stamp=found[0]),
             lambda error: self._on_failure(path, "opened", error),
         )
+
+    def take(self, path: Path) -> None:
+        """Open a session that another program has written for this one: it has no file, and ``path`` is removed."""
+        present = self._document.session
+        self._worker.submit(
+            "open file",
+            at_once(lambda: _taken(path)),
+            PRIORITY,
+            lambda loaded: self._on_loaded(path, loaded, present, own=False),
+            lambda error: self._on_failure(path, "opened", error),
+        )
+
+    def was_changed_elsewhere(self, path: Path) -> bool:
+        """Whether somebody else has written the file since it was read or written here."""
+        path = path.absolute()
+        known, now = self._stamps.get(path), _stamp(path)
+        return known is not None and now is not None and now != known
 
     def save(self, path: Path, left: Session | None = None) -> None:
         """Save the session as it stands now; edits made meanwhile stay unsaved.
@@ -67,9 +86,9 @@ class Storage(QObject):
         documents = self._documents if left is None else None
         self._worker.submit(
             f"save {path}",
-            at_once(lambda: session.save(saved, path)),
+            at_once(lambda: _written(saved, path)),
             PRIORITY,
-            lambda _: self._on_saved(path, saved, documents),
+            lambda stamp: self._on_saved(path, saved, documents, stamp),
             lambda error: self._on_failure(path, "saved", error),
             owed=True,
         )
@@ -100,17 +119,24 @@ class Storage(QObject):
         loop.deleteLater()
         return outcomes == [True]
 
-    def _on_loaded(self, path: Path, loaded: Session, before: Session) -> None:
+    def _on_loaded(
+        self, path: Path, loaded: Session, before: Session, *, own: bool = True, stamp: _Stamp | None = None
+    ) -> None:
         if not self._document.session.same_work(before):
             text = f"{path.name} was not opened, since you went on editing. Open it again to leave this session."
             self._notices.warn(text, TOPIC)
             return
         lone = _is_lone_experiment(path)
-        self._document.open(loaded, None if lone else path)
-        self._settings.add_recent(path)
+        self._document.open(loaded, path if own and not lone else None)
+        if stamp is not None:
+            self._stamps[path] = stamp
+        if own:
+            self._settings.add_recent(path)
         self.opened.emit(path)
 
-    def _on_saved(self, path: Path, saved: Session, documents: int | None) -> None:
+    def _on_saved(self, path: Path, saved: Session, documents: int | None, stamp: _Stamp | None) -> None:
+        if stamp is not None:
+            self._stamps[path] = stamp
         if documents == self._documents:
             self._marking = True
             self._document.saved(path, saved)
@@ -141,8 +167,29 @@ class Storage(QObject):
             self._notices.withdraw(TOPIC)
 
 
+def _stamp(path: Path) -> _Stamp | None:
+    """What tells a file from what it is after somebody has written it; None where it cannot be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _written(saved: Session, path: Path) -> _Stamp | None:
+    session.save(saved, path)
+    return _stamp(path)
+
+
 def _load(path: Path) -> Session:
     return Session((experiment_json.read(path),)) if _is_lone_experiment(path) else session.load(path)
+
+
+def _taken(path: Path) -> Session:
+    loaded = session.load(path)
+    with suppress(OSError):
+        path.unlink()
+    return loaded
 
 
 def _is_lone_experiment(path: Path) -> bool:

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from attn_gui.files import session
 from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import read
 from attn_gui.files.places import parsed
-from attn_gui.model.session import NamedExperiment
+from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.paths import resources
 
 _ORDER = ("karina", "animal", "animal_one_head", "cat", "cat_one_head", "random_5x512", "translation")
+# those that are sessions of many experiments, each of which has a name of its own
+_SESSIONS = {"minilm": "A real model: MiniLM reads two sentences (6 layers, 12 heads)"}
 
 
 def names() -> list[str]:
@@ -34,11 +37,16 @@ def notes() -> frozenset[str]:
 def load(name: str) -> NamedExperiment:
     """The example of that name, or of that file name without its ending; upper and lower case are the same.
 
-    Raises FileError, which says which names there are.
+    Of a session the experiment that is in sight first. Raises FileError, which says which names there are.
     """
+    return load_session(name).named
+
+
+def load_session(name: str) -> Session:
+    """As :func:`load`, with all experiments of the example."""
     for known, example in _files().items():
         if name.casefold() in (known.casefold(), example.path.stem.casefold()):
-            return read(example.path)
+            return session.load(example.path) if example.path.stem in _SESSIONS else Session((read(example.path),))
     raise FileError(name, "", f"the name of an example ({', '.join(file_names())})", "another")
 
 
@@ -54,6 +62,7 @@ def _files() -> dict[str, _Example]:
         return (_ORDER.index(path.stem) if path.stem in _ORDER else len(_ORDER), path.stem)
 
     # name and note alone: drawing the weights of all of them would hold up the first window
-    files = sorted((resources() / "examples").glob("*.json"), key=order)
-    found = ((path, parsed(path, "", path.read_bytes())) for path in files)
-    return {str(plain["name"]): _Example(path, str(plain.get("note", ""))) for path, plain in found}
+    folder = resources() / "examples"
+    found = ((path, parsed(path, "", path.read_bytes())) for path in sorted(folder.glob("*.json"), key=order))
+    singles = {str(plain["name"]): _Example(path, str(plain.get("note", ""))) for path, plain in found}
+    return singles | {name: _Example(folder / f"{stem}.attn", "") for stem, name in _SESSIONS.items()}

@@ -12,25 +12,33 @@
                  "position": {"kind": "none"}, "qk_norm": null, "rotary": null, "normaliser": {"kind": "softmax"},
                  "sinks": null}}
 
-``source`` may be ``{"kind": "qkv", "Q": [[[..]]], "K": .., "V": ..}`` instead. A dimension without a name is null; what
-is not finite is "nan", "inf", "-inf". An exercise is a part of its own, ``exercise``
-(:mod:`~attn_gui.files.exercise_json`). Version 1 knew four masks, scale and softcap only; it is read as well.
+``source`` may be ``{"kind": "qkv", "Q": [[[..]]], "K": .., "V": ..}`` instead, or what else was given
+(:mod:`~attn_gui.files.given_json`). A dimension without a name is null; what is not finite is "nan", "inf", "-inf". An
+exercise is a part of its own, ``exercise`` (:mod:`~attn_gui.files.exercise_json`), and so are where an experiment comes
+from, ``place`` and ``origin`` (:mod:`~attn_gui.files.origin_json`). ``original`` is what it is compared with: an object
+of all that decides the picture, ``variant`` to ``scoring``.
+
+Version 1 knew four masks, scale and softcap only, version 2 nothing of given scores and weights, types of number other
+than float64, place, origin and original, and of the columns special and word. What needs none of these is written in
+version 2 still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from attn_gui.files import exercise_json, recipes
+from attn_gui.files import exercise_json, origin_json, recipes
 from attn_gui.files.errors import FileError, cannot_read, check_size
+from attn_gui.files.given_json import GIVEN, PutGiven, plain_given, read_given
 from attn_gui.files.part_json import read_part
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
 from attn_gui.model.biases import Bias
+from attn_gui.model.columns import column_of
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import MaskRule
@@ -43,13 +51,12 @@ from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.rotary import Rotary
 from attn_gui.model.scoring import Scoring
 from attn_gui.model.session import NamedExperiment
-from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, Source
-from attn_gui.model.table import frozen
+from attn_gui.model.sources import AppendedKey, FromTokens, Source
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import BIASES, MATRICES, Weights
 
-FORMAT, VERSION = "attn-experiment", 2
+FORMAT, VERSION = "attn-experiment", 3
 MAX_BYTES = 1 << 28
 TABLES = ("context", "values", "past")
 SCORING_NUMBERS = ("scale", "temperature", "softcap")
@@ -59,6 +66,10 @@ SCORING_PARTS: dict[str, type[Part]] = {
     "rotary": Rotary,
     "normaliser": Normaliser,
 }
+REQUIRED = ("variant", "tokens", "source")
+OPTIONAL = ("heads", "kv_heads", "precision", "mask", "scoring", "appended", *TABLES)
+SINCE_3 = ("place", "origin", "original")
+COLUMNS_SINCE_3 = ("special", "word")
 Put = Callable[[NDArray[Any]], Any]
 
 
@@ -66,31 +77,55 @@ def _itself(array: NDArray[Any]) -> Any:
     return array
 
 
-def to_plain(named: NamedExperiment, put: Put = _itself) -> dict[str, Any]:
-    """The experiment as values for :func:`~attn_gui.files.json_text.dumps`; ``put`` says what stands for an array."""
-    e = named.experiment
+def to_plain(named: NamedExperiment, put: Put = _itself, session: Path | None = None) -> dict[str, Any]:
+    """The experiment as values for :func:`~attn_gui.files.json_text.dumps`; ``put`` says what stands for an array.
+
+    session: the file that it is written to; arrays of a file beside it are then found by their way from there.
+    """
+    put_given = origin_json.putting(named, put)
     plain: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "name": named.name,
         "note": named.note,
         "focus": None if named.focus is None else list(named.focus),
+        **_plain_experiment(named.experiment, put, put_given),
+    }
+    if named.exercise is not None:
+        plain["exercise"] = exercise_json.to_plain(named.exercise)
+    if named.place is not None:
+        plain["place"] = origin_json.plain_place(named.place)
+    if named.origin is not None:
+        plain["origin"] = origin_json.plain_origin(named.origin, session)
+    if named.original is not None:
+        plain["original"] = _plain_experiment(named.original, put, put_given)
+    if not any(name in plain for name in SINCE_3) and not _is_new(plain):
+        plain["version"] = 2
+    return plain
+
+
+def _is_new(plain: dict[str, Any]) -> bool:
+    source = plain["source"]
+    columns = {name for table in ("tokens", *TABLES) if plain[table] is not None for name in plain[table]["columns"]}
+    return "dtypes" in source or source["kind"] not in ("weights", "qkv") or not columns.isdisjoint(COLUMNS_SINCE_3)
+
+
+def _plain_experiment(e: Experiment, put: Put, put_given: PutGiven) -> dict[str, Any]:
+    source = _plain_weights(e.source, put) if isinstance(e.source, FromTokens) else plain_given(e.source, put_given)
+    return {
         "variant": e.variant.value,
         "heads": e.heads,
         "kv_heads": e.kv_heads,
         "precision": e.precision.value,
         "tokens": _plain_sequence(e.tokens, put),
         "context": None if e.context is None else _plain_sequence(e.context, put),
-        "source": _plain_source(e.source, put),
+        "source": source,
         "values": None if e.values is None else _plain_sequence(e.values, put),
         "past": None if e.past is None else _plain_sequence(e.past, put),
         "appended": [{"name": key.name, "K": put(key.K.array()[0]), "V": put(key.V.array()[0])} for key in e.appended],
         "mask": {"rule": e.rule.to_plain(put), "painted": [list(r) for r in e.painted.rectangles]},
         "scoring": _plain_scoring(e.scoring, put),
     }
-    if named.exercise is not None:
-        plain["exercise"] = exercise_json.to_plain(named.exercise)
-    return plain
 
 
 def _plain_scoring(scoring: Scoring, put: Put) -> dict[str, Any]:
@@ -113,13 +148,11 @@ def _plain_sequence(sequence: TokenSequence, put: Put) -> dict[str, Any]:
     }
 
 
-def _plain_source(source: Source, put: Put) -> dict[str, Any]:
-    if isinstance(source, GivenQKV):
-        return {"kind": "qkv", "Q": put(source.Q), "K": put(source.K), "V": put(source.V)}
-    plain_source: dict[str, Any] = {"kind": "weights"} | dict.fromkeys(MATRICES + BIASES)
+def _plain_weights(source: FromTokens, put: Put) -> dict[str, Any]:
+    plain: dict[str, Any] = {"kind": "weights"} | dict.fromkeys(MATRICES + BIASES)
     for name, table in source.weights.items():
-        plain_source[name] = put(table.array()[0] if name in BIASES else table.array())
-    return plain_source
+        plain[name] = put(table.array()[0] if name in BIASES else table.array())
+    return plain
 
 
 def read(path: str | Path) -> NamedExperiment:
@@ -152,9 +185,33 @@ def check_version(place: Place, name: str, version: int) -> None:
 def from_place(place: Place) -> NamedExperiment:
     """The experiment that stands at ``place``; raises FileError naming the place of what is wrong."""
     check_version(place, FORMAT, VERSION)
-    required = ("format", "version", "name", "variant", "tokens", "source")
-    optional = ("note", "focus", "heads", "kv_heads", "precision", "mask", "scoring", "appended", "exercise", *TABLES)
-    at = place.keys(required, optional)
+    at = place.keys(("format", "version", "name", *REQUIRED), ("note", "focus", "exercise", *SINCE_3, *OPTIONAL))
+    found: dict[str, NDArray[Any]] = {}
+    if "origin" in at:
+        at = origin_json.with_arrays(at, found)
+    note = at["note"].text() if "note" in at else ""
+    focus = _focus(at["focus"]) if "focus" in at and at["focus"].value is not None else None
+    try:
+        return NamedExperiment(
+            at["name"].text(),
+            _experiment(at),
+            note,
+            focus,
+            exercise_json.from_place(at["exercise"]) if "exercise" in at else None,
+            origin_json.read_place(at["place"]) if "place" in at else None,
+            _experiment(_keys_of_experiment(at["original"])) if "original" in at else None,
+            origin_json.read_origin(at["origin"]) if "origin" in at else None,
+            found,
+        )
+    except ExperimentError as error:
+        raise place.refused(error) from error
+
+
+def _keys_of_experiment(place: Place) -> Mapping[str, Place]:
+    return place.keys(REQUIRED, OPTIONAL)
+
+
+def _experiment(at: Mapping[str, Place]) -> Experiment:
     fields: dict[str, Any] = {"variant": Variant(at["variant"].one_of(*Variant))}
     fields["heads"] = at["heads"].whole() if "heads" in at else 1
     fields["kv_heads"] = at["kv_heads"].whole() if "kv_heads" in at else fields["heads"]
@@ -172,13 +229,7 @@ def from_place(place: Place) -> NamedExperiment:
     if "scoring" in at:
         fields["scoring"] = _scoring(at["scoring"])
     fields["source"] = _source(at["source"], tokens, fields)
-    note = at["note"].text() if "note" in at else ""
-    focus = _focus(at["focus"]) if "focus" in at and at["focus"].value is not None else None
-    exercise = exercise_json.from_place(at["exercise"]) if "exercise" in at else None
-    try:
-        return NamedExperiment(at["name"].text(), Experiment(tokens, **fields), note, focus, exercise)
-    except ExperimentError as error:
-        raise place.refused(error) from error
+    return Experiment(tokens, **fields)
 
 
 def _focus(place: Place) -> tuple[int, int, int]:
@@ -199,7 +250,7 @@ def _sequence(place: Place) -> TokenSequence:
             tuple(token.text() for token in at["tokens"].elements()),
             recipes.embeddings(at["embeddings"]) or at["embeddings"].table(),
             tuple(dimensions),
-            {name: column.flags() if name == "pad" else column.wholes() for name, column in columns.items()},
+            {name: column.flags() if column_of(name).marks else column.wholes() for name, column in columns.items()},
         )
     except ExperimentError as error:
         raise place.refused(error) from error
@@ -207,9 +258,8 @@ def _sequence(place: Place) -> TokenSequence:
 
 def _source(place: Place, tokens: TokenSequence, fields: dict[str, Any]) -> Source:
     kind = _kind(place)
-    if kind.one_of("weights", "qkv", "random") == "qkv":
-        at = place.keys(("kind", "Q", "K", "V"))
-        return GivenQKV(*(frozen(at[name].array(3)) for name in ("Q", "K", "V")))
+    if kind.one_of("weights", "random", *GIVEN) in GIVEN:
+        return read_given(place, kind.value)
     if kind.value == "random":
         return FromTokens(recipes.weights(place, tokens, fields))
     at = place.keys(("kind", "W_Q", "W_K", "W_V"), ("W_O", *BIASES))

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from zipfile import ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_gui.files import npy
 from attn_gui.files.atomic import replacing, write_bytes
@@ -29,6 +30,8 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 EXPERIMENT_FILE = "experiment.json"
 METADATA_FILE = "export.json"
+# numbers of one array: the JSON of more could not be read again
+MOST_WRITTEN_OUT = 1 << 24
 
 
 def file_name(stage: str, head: Head | None, form: Form) -> str:
@@ -78,13 +81,20 @@ def export_folder(
     for _ in trace.passes():
         yield 0.0
     with folder_for([EXPERIMENT_FILE, METADATA_FILE, *files], folder):
-        write_bytes(folder / EXPERIMENT_FILE, dumps(to_plain(named)))
+        write_bytes(folder / EXPERIMENT_FILE, dumps(to_plain(named, _written_out)))
         write_bytes(folder / METADATA_FILE, dumps(metadata(trace, jobs, form)))
         for (stage, head), name, size in zip(jobs, files, sizes, strict=True):
             with closing(export_stage(trace, stage, head, folder / name, form)) as parts:
                 for part in parts:
                     yield (done + part * size) / max(1, sum(sizes))
             done += size
+
+
+def _written_out(array: NDArray[Any]) -> Any:
+    """What stands for an array in the experiment's JSON: of one too large to be read from there again, its measures."""
+    if array.size <= MOST_WRITTEN_OUT:
+        return array
+    return {"shape": list(array.shape), "dtype": array.dtype.name}
 
 
 @contextmanager

@@ -9,9 +9,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from attn_gui.model.given import widened
+
+# written as they are; others as float64
+ROWS = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.bool_)))
+
 
 def dumps(value: Any) -> bytes:
-    """Strict JSON in UTF-8 of plain values and of arrays, float64 or bool.
+    """Strict JSON in UTF-8 of plain values and of arrays, of real numbers or bool.
 
     A list of plain values takes one line, what holds lists or objects is opened up. What is not finite in an array
     becomes "nan", "inf" or "-inf".
@@ -35,6 +40,9 @@ def _text(value: Any, indent: str) -> str:
 
 
 def _row(array: NDArray[Any]) -> str:
+    if array.dtype not in ROWS:
+        array = widened(array)
+        array = array if array.dtype in ROWS else array.astype(np.float64)
     if not np.isfinite(array).all():
         return _line([number if np.isfinite(number) else str(number) for number in array.tolist()])
     text = orjson.dumps(np.ascontiguousarray(array), option=orjson.OPT_SERIALIZE_NUMPY)

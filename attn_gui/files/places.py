@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.given import BFLOAT16
 from attn_gui.model.table import Table
 
 Array = NDArray[Any]
@@ -59,7 +60,7 @@ class Members(Protocol):
     """The arrays that a file keeps beside its JSON, where ``{"npy": name}`` stands for them."""
 
     def array(self, place: Place) -> Array:
-        """The array that ``place`` refers to, read-only float64, int64 or bool."""
+        """The array that ``place`` refers to, read-only, of numbers or flags."""
         ...
 
     def table(self, place: Place, axes: int) -> Table:
@@ -153,6 +154,19 @@ class Place:
             self.refuse(f"numbers in {depth} nested lists")
         return array
 
+    def given(self, dtype: str, axes: int) -> Array:
+        """As :meth:`array`, of the type called ``dtype``, read-only; also one that stands in another file."""
+        if self.members is not None and isinstance(self.value, dict):
+            array = self.members.array(self)
+            if dtype == BFLOAT16.name and array.dtype == np.uint16:
+                array = array.view(BFLOAT16)
+            return self._checked(array, dtype, (axes,))
+        read = self.flags((axes,)) if dtype == "bool" else self.array(axes)
+        with np.errstate(over="ignore", invalid="ignore"):
+            array = read.astype(BFLOAT16 if dtype == BFLOAT16.name else dtype)
+        array.flags.writeable = False
+        return array
+
     def table(self, axes: int = 2) -> Table:
         """A table of the array with two axes, or with one, which is its only row."""
         if self.members is not None and isinstance(self.value, dict):
@@ -172,7 +186,7 @@ class Place:
         return np.array([place.whole() for place in self.elements()], dtype=np.int64)
 
     def _checked(self, array: Array, dtype: str, axes: Sequence[int]) -> Array:
-        if array.dtype != np.dtype(dtype) or array.ndim not in axes:
+        if array.dtype.name != dtype or array.ndim not in axes:
             received = f"{array.dtype} of shape {array.shape}"
             expected = f"{dtype} numbers with {' or '.join(map(str, axes))} axes"
             raise FileError(self.path, self.where, expected, received)

@@ -4,6 +4,7 @@
 
     {"format": "attn-session", "version": 1, "current": 0, "view": {..}, "experiments": [..]}
 
+Version 2 has besides ``model``, what the experiments were captured from; a session without it is written in version 1.
 Experiments are as in :mod:`~attn_gui.files.experiment_json`, with ``{"npy": "arrays/3.npy"}`` in the place of an array
 of more than LARGE cells; equal arrays share a member. Saving the same session twice gives the same bytes.
 """
@@ -28,14 +29,16 @@ from attn_gui.files.experiment_json import check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
+from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.given import BFLOAT16
 from attn_gui.model.painted import MAX_RECTANGLES
 from attn_gui.model.session import Session
 from attn_gui.model.table import Table
 
 Array = NDArray[Any]
 
-FORMAT, VERSION = "attn-session", 1
+FORMAT, VERSION = "attn-session", 2
 LARGE = 1000
 MAX_EXPERIMENTS = 1_000
 MAX_VIEW_DEPTH = 8
@@ -53,14 +56,16 @@ def save(session: Session, path: str | Path) -> None:
     painted = sum(len(named.experiment.painted.rectangles) for named in session.experiments)
     _check_count(path, "experiments", painted, MAX_RECTANGLES, " rectangles painted by hand")
     with replacing(path) as file, ZipFile(file, "w") as zipped:
-        members = _Written(zipped)
+        members = Written(zipped)
         manifest = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": 1,
             "current": session.current,
             "view": dict(session.view),
-            "experiments": [to_plain(named, members.put) for named in session.experiments],
+            "experiments": [to_plain(named, members.put, path) for named in session.experiments],
         }
+        if session.model is not None:
+            manifest |= {"version": VERSION, "model": session.model.to_plain()}
         zipped.writestr(npy.member(MANIFEST), dumps(manifest), ZIP_DEFLATED)
 
 
@@ -93,7 +98,7 @@ def _damaged(path: Path, error: Exception) -> FileError:
 
 def _session(place: Place) -> Session:
     check_version(place, FORMAT, VERSION)
-    at = place.keys(("format", "version", "experiments"), ("current", "view"))
+    at = place.keys(("format", "version", "experiments"), ("current", "view", "model"))
     view = at["view"].of(dict, "an object") if "view" in at else {}
     if _size(view) > MAX_VIEW_SIZE:
         raise FileError(place.path, "view", f"at most {MAX_VIEW_SIZE:,} values and characters", "more")
@@ -108,7 +113,8 @@ def _session(place: Place) -> Session:
         painted += len(experiments[-1].experiment.painted.rectangles)
         _check_count(place.path, "experiments", painted, MAX_RECTANGLES, " rectangles painted by hand")
     try:
-        return Session(tuple(experiments), current, view)
+        model = CapturedModel.from_plain(at["model"].of(dict, "an object")) if "model" in at else None
+        return Session(tuple(experiments), current, view, model)
     except ExperimentError as error:
         raise place.refused(error) from error
 
@@ -144,21 +150,24 @@ def _check_count(path: Path, where: str, count: int, most: int, of: str = "") ->
         raise FileError(path, where, f"at most {most:,}{of}", f"{count:,}")
 
 
-class _Written:
-    """Members of a session that is being saved, by what they hold."""
+class Written:
+    """Members of a session that is being saved, by what they hold; ``taken`` of the names are there already."""
 
-    def __init__(self, zipped: ZipFile) -> None:
+    def __init__(self, zipped: ZipFile, taken: int = 0) -> None:
         self._zipped = zipped
+        self._taken = taken
         self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def put(self, array: Array) -> Any:
         """What stands for ``array`` in the JSON; a large one becomes a member."""
         if array.size <= LARGE:
             return array
+        if array.dtype == BFLOAT16:  # which .npy has no name for
+            array = array.view(np.uint16)
         whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         content = (whole.dtype.str, whole.shape, hashlib.sha256(whole.data).digest())
         if content not in self._names:
-            self._names[content] = f"arrays/{len(self._names) + 1}.npy"
+            self._names[content] = f"arrays/{self._taken + len(self._names) + 1}.npy"
             for _ in npy.write(self._zipped, self._names[content], whole.dtype, whole.shape, [whole]):
                 pass
         return {"npy": self._names[content]}
@@ -178,7 +187,7 @@ class _Read:
         if name not in self._arrays:
             info = self._zipped.getinfo(name)
             with self._zipped.open(info) as file:
-                array = npy.read(self._path, name, file, info.file_size, npy.OURS)
+                array = npy.read(self._path, name, file, info.file_size, npy.ANY)
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
             array.flags.writeable = False
             self._arrays[name] = array

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.masks.combined import Combined
 from attn_gui.model.parts import Part
 from attn_gui.model.session import Session
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens, called
 
 SHOWN_TOKENS = 12
 # parameters of one part
@@ -26,11 +27,21 @@ def summary(session: Session) -> Iterator[str]:
         mark = " (current)" if count > 1 and index == session.current else ""
         yield f"{printable(named.name)}{mark}"
         yield from (f"  {line}" for line in _described(named.experiment))
+        if named.place is not None:
+            yield f"  place      {_place(named.place)}"
+        if named.origin is not None:
+            yield f"  from       {printable(named.origin.path)}"
         if named.exercise is not None:
             whose = f" by {printable(named.exercise.student)}" if named.exercise.student else ""
             yield f"  exercise   {', '.join(named.exercise.asked)}, to be filled in{whose}"
         if named.note:
             yield f"  note       {printable(named.note)}"
+
+
+def _place(place: LayerPlace) -> str:
+    module = f", {printable(place.module)}" if place.module else ""
+    batch = "" if place.batch is None else f", item {place.batch + 1} of the batch"
+    return f"layer {place.layer + 1}, {place.kind}-attention{module}{batch}"
 
 
 def _described(e: Experiment) -> Iterator[str]:
@@ -44,10 +55,13 @@ def _described(e: Experiment) -> Iterator[str]:
         yield f"appended   {_tokens([key.name for key in e.appended])}"
     kv_heads = f" ({e.kv_heads} for keys and values)" if e.kv_heads != e.heads else ""
     yield f"heads      {e.heads}{kv_heads}"
-    yield f"sizes      {_widths(e)}d_k {e.d_k}, d_v {e.d_v}"
+    sizes = [f"{name} {size}" for name, size in (("d_k", e.d_k), ("d_v", e.d_v)) if size]
+    if sizes:
+        yield f"sizes      {_widths(e)}{', '.join(sizes)}"
     yield f"source     {_source(e)}"
-    yield f"mask       {_mask(e)}"
-    yield from _scoring(e)
+    if e.has_scores:
+        yield f"mask       {_mask(e)}"
+        yield from _scoring(e)
     yield f"precision  {e.precision}"
 
 
@@ -57,7 +71,7 @@ def _tokens(tokens: Sequence[str]) -> str:
 
 
 def _widths(e: Experiment) -> str:
-    if isinstance(e.source, GivenQKV):
+    if not isinstance(e.source, FromTokens):
         return ""
     context = f", d_context {e.present_keys.width}" if e.variant.is_cross else ""
     values = "" if e.values is None else f", values of their own of {e.values.width}"
@@ -65,16 +79,21 @@ def _widths(e: Experiment) -> str:
 
 
 def _source(e: Experiment) -> str:
-    if e.weights is None:
-        return "given Q, K and V"
-    return "token embeddings and " + ", ".join(name for name, _ in e.weights.items())
+    if isinstance(e.source, FromTokens):
+        return "token embeddings and " + ", ".join(name for name, _ in e.source.weights.items())
+    parts = e.source.parts()
+    kinds = dict.fromkeys(array.dtype.name for array in parts.values())
+    values = " and values" if "V" in parts else ", no values"
+    what = called(e.source) + ("" if e.has_queries else values)
+    return f"given {what} ({', '.join(kinds)})"
 
 
 def _scoring(e: Experiment) -> Iterator[str]:
     scoring = e.scoring
     temperature = "" if scoring.temperature == 1 else f" (with temperature {scoring.temperature:.6g})"
     softcap = "" if scoring.softcap is None else f", softcap {scoring.softcap:.6g}"
-    yield f"scale      {e.scale:.6g}{temperature}{softcap}"
+    if e.has_queries:
+        yield f"scale      {e.scale:.6g}{temperature}{softcap}"
     if scoring.biases:
         yield f"bias       {', '.join(_part(bias) for bias in scoring.biases)}"
     if scoring.position.kind != "none":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_gui.model.asks import BlockAsk, StageAsk, SumAsk
+from attn_gui.model.asks import ArrangedCellAsk, BlockAsk, StageAsk, SumAsk
 from attn_gui.model.check.ask import CheckAnswer
 from attn_gui.model.derivation import Derivation
 from attn_gui.model.flow import Flow
@@ -31,7 +31,9 @@ class Reading:
     exponential: exp(A - shift), 0 where masked; total: what a softmax divides it by, the sum of the row's exponentials
     with that of the sink and with the extra 1 of the softmax that has one; both NaN for other normalisers. shift: the
     largest score of the row where plain exponentials would leave the range of numbers, else 0.
-    For the mean over heads (``head`` is "mean") only A, N and each_head mean anything and q, k, products are empty.
+    What there is not (q, k and dot products where the scores were given, all scores where the weights were) is empty
+    or NaN. For the mean over heads (``head`` is "mean") only A, N and each_head mean anything and q, k, products are
+    empty.
     """
 
     head: Head
@@ -56,6 +58,24 @@ class Reading:
     total: float
     N: float
     each_head: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ArrangedCell:
+    """The cell that ``ask`` asks for, of ``queries`` x ``keys`` tokens.
+
+    value: of weights the sum over the keys, and of it the mean over the queries; of other stages the mean over the
+    allowed cells. allowed: whether any of them is. hidden: what part of the queries' weights lies on ``hidden_keys``
+    keys that are not drawn, 0 to 1; None where the weights are not known, or add up to nothing.
+    """
+
+    ask: ArrangedCellAsk
+    queries: int
+    keys: int
+    value: float
+    allowed: bool
+    hidden_keys: int
+    hidden: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +149,7 @@ Answer = (
     Picture
     | StageValues
     | Block
+    | ArrangedCell
     | Reading
     | Row
     | RowSums

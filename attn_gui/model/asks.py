@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attn_gui.model.arranging import PLAIN, Arrangement
 from attn_gui.model.check.ask import CheckAsk
 from attn_gui.model.derivation import DerivationAsk
 from attn_gui.model.experiment import Experiment
@@ -19,7 +20,8 @@ class PictureAsk:
     """A picture of a stage; of a stage that is not square, head "mean" stands for the first.
 
     window: (top, bottom, left, right) in rows and columns, None for everything; size: the most cells to draw,
-    (height, width).
+    (height, width). arranged: of a square stage, here as in the other asks, which tokens it is drawn without or with
+    several in one place; rows and columns are then those that are drawn.
     """
 
     stage: str
@@ -29,6 +31,7 @@ class PictureAsk:
     pooling: Pooling = "max"
     mapping: ColourMapping = "linear"
     diverging: bool = False
+    arranged: Arrangement = PLAIN
 
     def request(self, experiment: Experiment) -> PictureRequest:
         """The request for ``experiment``, with head and window brought within its bounds."""
@@ -58,6 +61,18 @@ class BlockAsk:
     head: Head
     rows: tuple[int, int]
     columns: tuple[int, int]
+    arranged: Arrangement = PLAIN
+
+
+@dataclass(frozen=True)
+class ArrangedCellAsk:
+    """The cell of a square stage that is drawn in row ``i`` and column ``j``."""
+
+    stage: str
+    head: Head
+    i: int
+    j: int
+    arranged: Arrangement
 
 
 @dataclass(frozen=True)
@@ -82,6 +97,7 @@ class RowSumsAsk:
     """The sums of the rows of N."""
 
     head: Head
+    arranged: Arrangement = PLAIN
 
 
 @dataclass(frozen=True)
@@ -92,6 +108,7 @@ class SumAsk:
     head: Head
     queries: tuple[int, ...]
     keys: tuple[int, ...]
+    arranged: Arrangement = PLAIN
 
 
 @dataclass(frozen=True)
@@ -103,6 +120,7 @@ Ask = (
     PictureAsk
     | StageAsk
     | BlockAsk
+    | ArrangedCellAsk
     | CellAsk
     | RowAsk
     | RowSumsAsk

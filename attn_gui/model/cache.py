@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from attn_gui.model.edits import moved_cells
+from attn_gui.model.edits import moved_cells, moved_parts
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Combined, MaskRule
-from attn_gui.model.sources import GivenQKV
-from attn_gui.model.table import Table, frozen
+from attn_gui.model.sources import FromTokens
+from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 
 
@@ -44,11 +44,8 @@ def with_past(experiment: Experiment, count: int) -> Experiment:
     queries: list[int | None] = [k - e.offset if k >= e.offset else None for k in range(count, n)]
     fields |= moved_cells(e, queries, list(range(n)))
     fields["rule"] = _up_to_the_last(fields.get("rule", e.rule))
-    if isinstance(e.source, GivenQKV):
-        kept = [0 if was is None else was for was in queries]
-        Q = e.source.Q[:, kept]  # [heads, n_q, d_k]
-        Q[:, [was is None for was in queries]] = 0.0
-        fields["source"] = GivenQKV(frozen(Q), e.source.K, e.source.V)
+    if not isinstance(e.source, FromTokens):
+        fields["source"] = moved_parts(e.source, queries, None)
     return replace(e, **fields)
 
 

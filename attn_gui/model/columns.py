@@ -15,6 +15,7 @@ from attn_gui.model.table import floats
 Values = NDArray[Any]
 
 NO_PARENT = -1
+NO_WORD = -1
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Column:
         """The values of tokens that nobody has given any, [length]."""
         if self.name == "position":
             return closed(np.arange(length), self.dtype)
-        return closed(np.full(length, NO_PARENT if self.name == "parent" else 0), self.dtype)
+        return closed(np.full(length, min(self.least, 0)), self.dtype)
 
     def checked(self, values: ArrayLike, length: int) -> Values:
         """``values`` as a read-only column of ``length`` tokens; raises ExperimentError."""
@@ -74,6 +75,8 @@ COLUMNS = {
         Column("segment", np.int64, "Document: a token attends to tokens of the same number"),
         Column("parent", np.int64, "The token's parent in the tree, by its row", counted=True, least=NO_PARENT),
         Column("position", np.int64, "Position: where the token stands, counted from 0"),
+        Column("special", np.bool_, "Special: a token of the tokenizer and not of the text", marks=True),
+        Column("word", np.int64, "The word that the piece belongs to", counted=True, least=NO_WORD),
     )
 }
 

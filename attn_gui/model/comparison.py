@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -39,13 +40,14 @@ class Side:
 class Comparison:
     """``stage`` of both sides, as far as both have it: by position, from the first row and column on.
 
-    heads: whether two heads of one trace are compared, and not two traces.
+    heads: whether two heads of one trace are compared, and not two traces. other: what the left one is, of two traces.
     """
 
     left: Side
     right: Side
     stage: str
     heads: bool = False
+    other: Literal["pinned", "original"] = "pinned"
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -12,11 +12,12 @@ from attn_gui.model.biases.additive import Additive
 from attn_gui.model.diagnosis import Choice, Convention
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.given import given
 from attn_gui.model.masks import Causal, Combined, Imported, MaskRule, SlidingWindow, Term
 from attn_gui.model.painted import Painted
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
-from attn_gui.model.table import Table, frozen
+from attn_gui.model.sources import AppendedKey, FromTokens, kv_parts, with_parts
+from attn_gui.model.table import Table
 
 GIVEN = " and given"
 # the cells of a mask that has no name of its own are written out; more would make an experiment too heavy to carry
@@ -88,9 +89,9 @@ def _tiled(e: Experiment, choice: Choice) -> Experiment:
         return Table.of(np.tile(table.array(), (1, copies)))
 
     appended = tuple(AppendedKey(key.name, tiled(key.K), tiled(key.V)) for key in e.appended)
-    if isinstance(e.source, GivenQKV):
-        K, V = (frozen(np.tile(part, (copies, 1, 1))) for part in (e.source.K, e.source.V))
-        return replace(e, kv_heads=e.heads, source=GivenQKV(e.source.Q, K, V), appended=appended)
+    if not isinstance(e.source, FromTokens):
+        parts = {name: given(np.tile(part, (copies, 1, 1)), name) for name, part in kv_parts(e.source).items()}
+        return replace(e, kv_heads=e.heads, source=with_parts(e.source, parts), appended=appended)
     weights = e.source.weights
     for name in ("W_K", "W_V", "b_K", "b_V"):
         table = weights.get(name)

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.given import Given, rearranged
 from attn_gui.model.masks.rule import taken
 from attn_gui.model.positions import InputPosition
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.sources import GivenQKV
-from attn_gui.model.table import Table, floats, frozen
+from attn_gui.model.sources import FromTokens, GivenSource, with_parts
+from attn_gui.model.table import Table, floats
 from attn_gui.model.tokens import TokenSequence
 
 Side = Literal["tokens", "context", "values", "past"]
@@ -148,11 +149,8 @@ def _rearranged(experiment: Experiment, side: Side, changed: TokenSequence, orde
         if side != "past":
             fields |= _other_key_table(e, side, changed, order)
     fields |= moved_cells(e, queries, keys)
-    if isinstance(e.source, GivenQKV):
-        Q, K, V = e.source.Q, e.source.K, e.source.V
-        fields["source"] = GivenQKV(
-            _taken(Q, queries) if as_queries else Q, *((_taken(K, keys), _taken(V, keys)) if of_keys else (K, V))
-        )
+    if not isinstance(e.source, FromTokens):
+        fields["source"] = moved_parts(e.source, queries if as_queries else None, keys if of_keys else None)
     return _with_positions(e, fields)
 
 
@@ -195,5 +193,15 @@ def _places(order: Sequence[int | None], before: int) -> list[int | None]:
     return places
 
 
-def _taken(array: np.ndarray[Any, Any], order: Sequence[int | None]) -> np.ndarray[Any, Any]:
-    return frozen(taken(array, order, 1, 0.0))  # [heads, len(order), size]
+def moved_parts(
+    source: GivenSource, queries: Sequence[int | None] | None, keys: Sequence[int | None] | None
+) -> GivenSource:
+    """What was given, moved along as :func:`moved_cells`; None leaves queries or keys as they are."""
+    axes = {"Q": (1, None), "K": (None, 1), "V": (None, 1), "A": (1, 2), "N": (1, 2)}
+    parts: dict[str, Given] = {}
+    for name, array in source.parts().items():
+        for axis, order in zip(axes[name], (queries, keys), strict=True):
+            if axis is not None and order is not None:
+                array = rearranged(array, axis, order, name)
+        parts[name] = array
+    return with_parts(source, parts)

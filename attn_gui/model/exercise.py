@@ -14,7 +14,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.recipe import WEIGHTS, Recipe
 from attn_gui.model.sources import FromTokens
-from attn_gui.model.stage_shape import stage_shape
+from attn_gui.model.stage_shape import computed_stages_of, stage_shape
 from attn_gui.model.stages import STAGES
 from attn_gui.model.table import Table
 
@@ -178,11 +178,12 @@ def askable(experiment: Experiment, drawn: Sequence[str] = ()) -> dict[str, str 
 
 
 def _why_not(e: Experiment, stage: str, drawn: Sequence[str]) -> str | None:
-    if stage in "QKV":
-        if not isinstance(e.source, FromTokens):
-            return "given"
-        if WEIGHTS not in drawn and _is_as_given(e, stage):
-            return "as the tokens, by weights that are the identity"
+    if stage not in computed_stages_of(e):
+        return "not there"
+    if not isinstance(e.source, FromTokens) and stage in e.source.parts() and not (stage == "A" and e.scoring.biases):
+        return "given"
+    if stage in "QKV" and WEIGHTS not in drawn and _is_as_given(e, stage):
+        return "as the tokens, by weights that are the identity"
     cells = cells_of(e, stage)
     return f"{cells:,} numbers to type; at most {MOST_CELLS:,}" if cells > MOST_CELLS else None
 

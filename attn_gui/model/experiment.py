@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 
 from attn_gui.model.columns import Values
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.given import Given, given, is_mapped, precision_of
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.masks import Columns, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, Source, joined
-from attn_gui.model.table import Table, floats, frozen
+from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV, GivenScores, GivenWeights, Source, joined
+from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
-from attn_gui.model.validate import check_appended, check_given, check_projections
+from attn_gui.model.validate import check_acting, check_appended, check_given, check_projections
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 
@@ -39,7 +40,7 @@ class Experiment:
     past: the cache, tokens whose keys and values stand before those of the present; they ask nothing.
     appended: keys after all tokens, which are no token's.
     heads, kv_heads: query heads and key/value heads; query head h uses kv head h // (heads // kv_heads).
-    source: FromTokens(weights) or GivenQKV(Q, K, V).
+    source: FromTokens(weights), or what was given: GivenQKV(Q, K, V), GivenScores(A, V), GivenWeights(N, V).
     rule, painted: the mask: a rule, and cells set by hand on top of it.
     hidden: stages that an exercise keeps to itself; whoever computes the experiment is refused them.
     Raises ExperimentError (field, expected, received) where the parts do not fit together.
@@ -73,8 +74,10 @@ class Experiment:
         if self.past is not None:
             self._check_past(self.past)
         tokens = self.n_k - len(self.appended)
-        if isinstance(self.source, GivenQKV):
-            check_given(self.source.Q, self.source.K, self.source.V, self.heads, self.kv_heads, self.n_q, tokens)
+        if not isinstance(self.source, FromTokens):
+            check_given(self.source, self.heads, self.kv_heads, self.n_q, tokens)
+            masked = self.rule.kind != "none" or bool(self.painted)
+            check_acting(self.source, self.scoring, masked, len(self.appended))
         else:
             check_projections(
                 self.source.weights,
@@ -101,8 +104,6 @@ class Experiment:
         if scoring.sinks is not None and len(scoring.sinks) != self.heads:
             raise ExperimentError("sinks", f"one for each of {self.heads} heads", str(len(scoring.sinks)))
         if scoring.position.kind != "none":
-            if isinstance(self.source, GivenQKV):
-                raise ExperimentError("position", "none where Q, K and V were given", scoring.position.title)
             scoring.position.check_fits(self.query_positions, self.tokens.width)
             scoring.position.check_fits(self.key_positions, self.present_keys.width)
         if scoring.rotary is not None or scoring.qk_norm is not None:
@@ -141,38 +142,89 @@ class Experiment:
         cls,
         Q: ArrayLike,
         K: ArrayLike,
-        V: ArrayLike,
+        V: ArrayLike | None = None,
         *,
         tokens: Sequence[str] | None = None,
         key_tokens: Sequence[str] | None = None,
         past: int = 0,
         **fields: Any,
     ) -> Experiment:
-        """An experiment over given Q [heads, n_q, d_k], K [kv_heads, n_k, d_k], V [kv_heads, n_k, d_v].
+        """An experiment over given Q [heads, n_q, d_k], K [kv_heads, n_k, d_k], and perhaps V [kv_heads, n_k, d_v].
 
         Two axes mean one head. Without ``tokens`` the queries are called q1, q2, ..., the keys k1, k2, ...;
         without ``key_tokens`` a K as long as Q is taken as self-attention. The first ``past`` keys are the cache.
         """
-        given = []
-        for name, array in (("Q", Q), ("K", K), ("V", V)):
-            numbers = floats(array, name)
-            if numbers.ndim not in (2, 3):
-                raise ExperimentError(name, "2 or 3 axes ([heads,] tokens, size)", f"shape {numbers.shape}")
-            given.append(frozen(numbers if numbers.ndim == 3 else numbers[np.newaxis]))
-        q, k, v = given
-        heads, n_q, _ = q.shape
-        n_k = k.shape[1] - past
+        q, k = _by_head("Q", Q), _by_head("K", K)
+        source = GivenQKV(q, k, None if V is None else _by_head("V", V))
+        return cls._of_given(source, q.shape[:2], k.shape[:2], tokens, key_tokens, past, fields)
+
+    @classmethod
+    def from_scores(
+        cls,
+        A: ArrayLike,
+        V: ArrayLike | None = None,
+        *,
+        tokens: Sequence[str] | None = None,
+        key_tokens: Sequence[str] | None = None,
+        past: int = 0,
+        **fields: Any,
+    ) -> Experiment:
+        """An experiment over given scores A [heads, n_q, n_k] and perhaps values V [kv_heads, n_k, d_v].
+
+        In the precision of A unless ``fields`` say otherwise; names and cache as in :meth:`from_qkv`.
+        """
+        a = _by_head("A", A)
+        v = None if V is None else _by_head("V", V)
+        fields.setdefault("precision", precision_of(a.dtype))
+        shape = (a.shape[0] if v is None else v.shape[0], a.shape[2])
+        return cls._of_given(GivenScores(a, v), a.shape[:2], shape, tokens, key_tokens, past, fields)
+
+    @classmethod
+    def from_weights(
+        cls,
+        N: ArrayLike,
+        V: ArrayLike | None = None,
+        *,
+        tokens: Sequence[str] | None = None,
+        key_tokens: Sequence[str] | None = None,
+        past: int = 0,
+        **fields: Any,
+    ) -> Experiment:
+        """An experiment over given weights N [heads, n_q, n_k] and perhaps values V [kv_heads, n_k, d_v].
+
+        In the precision of N unless ``fields`` say otherwise; names and cache as in :meth:`from_qkv`.
+        """
+        n = _by_head("N", N)
+        v = None if V is None else _by_head("V", V)
+        fields.setdefault("precision", precision_of(n.dtype))
+        shape = (n.shape[0] if v is None else v.shape[0], n.shape[2])
+        return cls._of_given(GivenWeights(n, v), n.shape[:2], shape, tokens, key_tokens, past, fields)
+
+    @classmethod
+    def _of_given(
+        cls,
+        source: Source,
+        queries: tuple[int, ...],
+        keys: tuple[int, ...],
+        tokens: Sequence[str] | None,
+        key_tokens: Sequence[str] | None,
+        past: int,
+        fields: dict[str, Any],
+    ) -> Experiment:
+        """Of (heads, n_q) ``queries`` and (kv_heads, n_k) ``keys``."""
+        (heads, n_q), (kv_heads, count) = queries, keys
+        n_k = count - past
         if n_k < 1:
-            raise ExperimentError("past", f"fewer than the {k.shape[1]} keys", str(past))
+            raise ExperimentError("past", f"fewer than the {count} keys", str(past))
         cross = key_tokens is not None or n_q != n_k
         names = tuple(tokens) if tokens is not None else _numbered("q" if cross else "t", n_q)
         key_names = tuple(key_tokens) if key_tokens is not None else _numbered("k", n_k)
         return cls(
             _nameless(names),
-            GivenQKV(q, k, v),
+            source,
             fields.pop("variant", None) or _variant(cross, heads > 1),
             heads,
-            k.shape[0],
+            kv_heads,
             _nameless(key_names) if cross else None,
             past=_nameless(_numbered("past", past)) if past else None,
             **fields,
@@ -205,6 +257,21 @@ class Experiment:
     @property
     def weights(self) -> Weights | None:
         return self.source.weights if isinstance(self.source, FromTokens) else None
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether there are queries and keys that the scores come of."""
+        return isinstance(self.source, FromTokens | GivenQKV)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there are scores that the weights come of."""
+        return not isinstance(self.source, GivenWeights)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether there are values for the weights to gather."""
+        return isinstance(self.source, FromTokens) or self.source.V is not None
 
     @property
     def n_q(self) -> int:
@@ -243,22 +310,27 @@ class Experiment:
 
     @property
     def d_k(self) -> int:
-        """Size of one head's queries and keys."""
-        if isinstance(self.source, GivenQKV):
-            return int(self.source.Q.shape[-1])
-        return self.source.weights.W_Q.width // self.heads
+        """Size of one head's queries and keys; 0 without any."""
+        if isinstance(self.source, FromTokens):
+            return self.source.weights.W_Q.width // self.heads
+        return int(self.source.Q.shape[-1]) if isinstance(self.source, GivenQKV) else 0
 
     @property
     def d_v(self) -> int:
-        """Size of one head's values."""
-        if isinstance(self.source, GivenQKV):
-            return int(self.source.V.shape[-1])
-        return self.source.weights.W_V.width // self.kv_heads
+        """Size of one head's values; 0 without any."""
+        if isinstance(self.source, FromTokens):
+            return self.source.weights.W_V.width // self.kv_heads
+        return 0 if self.source.V is None else int(self.source.V.shape[-1])
 
     @property
     def scale(self) -> float:
-        """What raw scores are multiplied by."""
-        return self.scoring.scale_for(self.d_k)
+        """What raw scores are multiplied by; 1 where the scores or weights were given."""
+        return self.scoring.scale_for(self.d_k) if self.has_queries else 1.0
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether each row of weights that may attend to anything sums to 1; of weights that were given, who knows."""
+        return self.has_scores and self.scoring.sums_to_one
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -291,13 +363,13 @@ class Experiment:
         return block
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
-        """Every array that the value holds, for accounting of memory."""
+        """Every array that the value holds in memory, for accounting of it."""
         for sequence in (self.tokens, self.context, self.values, self.past):
             if sequence is not None:
                 yield from sequence.embeddings.chunks
                 yield from sequence.columns.values()
-        if isinstance(self.source, GivenQKV):
-            yield from (self.source.Q, self.source.K, self.source.V)
+        if not isinstance(self.source, FromTokens):
+            yield from (part for part in self.source.parts().values() if not is_mapped(part))
         else:
             for _, table in self.source.weights.items():
                 yield from table.chunks
@@ -311,6 +383,14 @@ def _variant(cross: bool, multi_head: bool) -> Variant:
     if cross:
         return Variant.MULTI_HEAD_CROSS if multi_head else Variant.CROSS
     return Variant.MULTI_HEAD_SELF if multi_head else Variant.SELF
+
+
+def _by_head(name: str, array: ArrayLike) -> Given:
+    found = given(array, name)
+    if found.ndim not in (2, 3):
+        axes = "queries, keys" if name in ("A", "N") else "tokens, size"
+        raise ExperimentError(name, f"2 or 3 axes ([heads,] {axes})", f"shape {found.shape}")
+    return found if found.ndim == 3 else found[np.newaxis]
 
 
 def _nameless(names: tuple[str, ...]) -> TokenSequence:

@@ -9,7 +9,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.scoring import Scoring
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 
 OPTIONAL: dict[str, Any] = {"past": None, "appended": (), "rule": MaskRule(), "scoring": Scoring()}
 
@@ -25,7 +25,7 @@ def with_what_fits(draft: dict[str, Any]) -> Experiment:
     Raises ExperimentError where the rest does not go together.
     """
     # given keys are those of the cache too: without it they would be too many
-    given = {"past": draft["past"]} if isinstance(draft["source"], GivenQKV) else {}
+    given = {"past": draft["past"]} if not isinstance(draft["source"], FromTokens) else {}
     made = Experiment(**draft | OPTIONAL | given)
     for name in ("past", "appended"):
         made = _tried(made, **{name: draft[name]})

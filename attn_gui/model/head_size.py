@@ -9,7 +9,7 @@ import numpy as np
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.qk_norm import QKNorm
-from attn_gui.model.sources import AppendedKey, FromTokens
+from attn_gui.model.sources import AppendedKey, FromTokens, called
 from attn_gui.model.table import Floats, Table
 
 # beyond it one head's matrix alone would be wider than any model's
@@ -24,9 +24,9 @@ def with_head_size(experiment: Experiment, d_k: int | None = None, d_v: int | No
     follows d_k). New gains of a QK-norm are one.
     """
     e = experiment
-    weights = e.weights
-    if weights is None:
-        raise ExperimentError("head size", "tokens projected by weights", "given Q, K and V, which have none")
+    if not isinstance(e.source, FromTokens):
+        raise ExperimentError("head size", "tokens projected by weights", f"given {called(e.source)}, which have none")
+    weights = e.source.weights
     d_k, d_v = e.d_k if d_k is None else d_k, e.d_v if d_v is None else d_v
     for name, size in (("d_k", d_k), ("d_v", d_v)):
         if not 1 <= size <= LARGEST:

@@ -112,6 +112,9 @@ def question_of(
     e = experiment
     if e.hidden:
         raise HiddenStage("A" if "A" in e.hidden else "output")
+    if not e.has_queries:
+        given = "scores" if e.has_scores else "weights"
+        raise ExperimentError("Q and K", "queries and keys that numbers come from", f"{given} that were given")
     square, flat = (e.heads, e.n_q, e.n_k), (e.n_q, e.n_k)
     scores = None if scores is None else _fitting("scores", Numbers.of(scores), [square])
     mean = joined = False

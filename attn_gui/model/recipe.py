@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import FromTokens, GivenQKV
+from attn_gui.model.sources import FromTokens, with_parts
 from attn_gui.model.table import Floats, Table, frozen
 
 EMBEDDINGS, WEIGHTS = "embeddings", "weights"
@@ -24,8 +24,8 @@ LONGEST_SEED = 200
 class Recipe:
     """Numbers from ``least`` to ``most`` in units of the last of ``decimals``, all equally likely.
 
-    drawn: which tables, of DRAWN; given Q, K and V count as embeddings. seed: with the student's name and the table's
-    it decides every number, on any machine and with any version of NumPy. Raises ExperimentError.
+    drawn: which tables, of DRAWN; given Q, K, V and scores count as embeddings. seed: with the student's name and the
+    table's it decides every number, on any machine and with any version of NumPy. Raises ExperimentError.
     """
 
     seed: str
@@ -54,10 +54,11 @@ class Recipe:
                 if sequence is not None and isinstance(e.source, FromTokens):
                     table = self._table(student, side, sequence.embeddings.shape)
                     e = replace(e, **{side: replace(sequence, embeddings=table)})
-            if isinstance(e.source, GivenQKV):
-                given = e.source
-                q, k, v = (self._numbers(student, name, getattr(given, name).shape) for name in "QKV")
-                e = replace(e, source=GivenQKV(frozen(q), frozen(k), frozen(v)))
+            if not isinstance(e.source, FromTokens):
+                # weights are no weights any more if they are drawn
+                shapes = {name: part.shape for name, part in e.source.parts().items() if name != "N"}
+                parts = {name: frozen(self._numbers(student, name, shape)) for name, shape in shapes.items()}
+                e = replace(e, source=with_parts(e.source, parts))
         if WEIGHTS in self.drawn and isinstance(e.source, FromTokens):
             weights = e.source.weights
             for name, table in weights.items():

@@ -13,7 +13,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.fitting import fields_of, with_what_fits
 from attn_gui.model.painted import Painted
-from attn_gui.model.sources import FromTokens, GivenQKV
+from attn_gui.model.sources import FromTokens, called
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.model.variant import Variant
@@ -34,7 +34,7 @@ def rearrange_dimensions(experiment: Experiment, side: Side, order: Sequence[int
     if not order:
         raise ExperimentError(side, "at least 1 dimension to be left", "all of them deleted")
     if e.weights is None:
-        raise ExperimentError("dimensions", "tokens projected by weights", "given Q, K and V, which have none")
+        raise ExperimentError("dimensions", "tokens projected by weights", f"given {_given(e)}, which have none")
     changes: dict[str, Any] = {side: _with_dimensions(sequence(e, side), order)}
     if side == keys and e.past is not None:
         changes["past"] = _with_dimensions(e.past, order)
@@ -69,7 +69,7 @@ def _with_dimensions(of: TokenSequence, order: Sequence[int | None]) -> TokenSeq
 def with_sequence(experiment: Experiment, side: Side, changed: TokenSequence) -> Experiment:
     """With a whole token table replaced (a sentence, a paste); weights that fit its width are kept."""
     if experiment.weights is None:
-        raise ExperimentError(side, "tokens projected by weights", "given Q, K and V")
+        raise ExperimentError(side, "tokens projected by weights", f"given {_given(experiment)}")
     in_use = side == "tokens" or experiment.variant.is_cross
     return _refitted(experiment, Painted() if in_use else experiment.painted, **{side: changed})
 
@@ -118,7 +118,7 @@ def head_choices(experiment: Experiment) -> list[tuple[int, str | None]]:
         if count == experiment.heads:
             pass
         elif experiment.weights is None:
-            reason = f"Q, K and V were given with {experiment.heads} heads"
+            reason = f"{_given(experiment)} were given with {experiment.heads} heads"
         elif not experiment.variant.is_multi_head:
             reason = f"{experiment.variant.label} has one head: choose a multi-head variant"
         elif d % count:
@@ -131,7 +131,7 @@ def with_biases(experiment: Experiment, present: bool) -> Experiment:
     """With a bias for each matrix, of zeros where there was none, or without biases."""
     weights = experiment.weights
     if weights is None:
-        raise ExperimentError("biases", "tokens projected by weights", "given Q, K and V")
+        raise ExperimentError("biases", "tokens projected by weights", f"given {_given(experiment)}")
     for bias in BIASES:
         matrix = weights.get("W_" + bias[-1])
         row = weights.get(bias) if present else None
@@ -188,14 +188,18 @@ def _head_sizes(weights: Weights, widths: tuple[int, int, int], heads: int, kv_h
 
 
 def _given_variant(experiment: Experiment, variant: Variant) -> Experiment:
-    if not isinstance(experiment.source, GivenQKV):
-        raise TypeError("given Q, K and V")
     if variant.is_multi_head != experiment.variant.is_multi_head and experiment.heads > 1:
         raise ExperimentError("variant", f"a multi-head one for {experiment.heads} given heads", variant.label)
     context, present = experiment.context, len(experiment.present_keys)
     if variant.is_cross and not experiment.variant.is_cross and (context is None or len(context) != present):
-        context = experiment.tokens  # the given K and V are as many as the tokens
+        context = experiment.tokens  # the given keys are as many as the tokens
     return with_what_fits(fields_of(experiment) | {"variant": variant, "context": context})
+
+
+def _given(experiment: Experiment) -> str:
+    """What was given to an experiment that has no weights."""
+    assert not isinstance(experiment.source, FromTokens)
+    return called(experiment.source)
 
 
 def _is_identity(table: Table) -> bool:

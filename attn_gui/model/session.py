@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.exercise import Exercise
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.given import Given
+from attn_gui.model.layer_place import LayerPlace
+from attn_gui.model.origin import Origin
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.tokens import LONGEST_NAME
+
+# stands for all arrays that an experiment has when it gets its origin
+_ALL: Mapping[str, Given] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +28,11 @@ class NamedExperiment:
 
     focus: (head, query, key) that the note speaks of, which is selected when the experiment is opened.
     exercise: what is asked of the experiment, which hides what that says, and nothing without one.
+    place: where in a model or a file of many layers it stands.
+    original: what it is compared with: the experiment as it was captured, or with what the file stores besides.
+    origin: the file that arrays come from; a session then stores where they lie and not the arrays themselves.
+    opened: by their parts, the arrays that were found there, which those of an edited experiment may be no more. To
+    begin with those of the experiment and of its original.
     """
 
     name: str
@@ -27,8 +40,16 @@ class NamedExperiment:
     note: str = ""
     focus: tuple[int, int, int] | None = None
     exercise: Exercise | None = None
+    place: LayerPlace | None = None
+    original: Experiment | None = None
+    origin: Origin | None = None
+    opened: Mapping[str, Given] = field(default_factory=lambda: _ALL, repr=False)
 
     def __post_init__(self) -> None:
+        if self.origin is None:
+            object.__setattr__(self, "opened", {})
+        elif self.opened is _ALL:
+            object.__setattr__(self, "opened", given_parts(self.original) | given_parts(self.experiment))
         hidden: frozenset[str] = frozenset() if self.exercise is None else self.exercise.hidden
         if hidden != self.experiment.hidden:
             object.__setattr__(self, "experiment", replace(self.experiment, hidden=hidden))
@@ -42,11 +63,15 @@ class NamedExperiment:
 
 @dataclass(frozen=True, eq=False)
 class Session:
-    """Named experiments, which of them is current, and view choices worth keeping (plain JSON values by name)."""
+    """Named experiments, which of them is current, and view choices worth keeping (plain JSON values by name).
+
+    model: what the experiments were captured from, where they were.
+    """
 
     experiments: tuple[NamedExperiment, ...]
     current: int = 0
     view: Mapping[str, Any] = field(default_factory=dict)
+    model: CapturedModel | None = None
 
     def __post_init__(self) -> None:
         if not self.experiments:
@@ -76,12 +101,21 @@ class Session:
 
     def same_work(self, other: Session) -> bool:
         """Whether the two differ at most in what is looked at."""
-        return self.experiments is other.experiments and self.current == other.current
+        return self.experiments is other.experiments
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds, for accounting of memory."""
         for named in self.experiments:
             yield from named.experiment.arrays()
+            if named.original is not None:
+                yield from named.original.arrays()
+
+
+def given_parts(experiment: Experiment | None) -> dict[str, Given]:
+    """What was given of ``experiment``, by its name; nothing of one whose tokens are projected."""
+    if experiment is None or isinstance(experiment.source, FromTokens):
+        return {}
+    return experiment.source.parts()
 
 
 def _lies_within(focus: tuple[int, int, int] | None, experiment: Experiment) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attn_gui.model.errors import HiddenStage
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens, called, were_given
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 
@@ -21,8 +21,14 @@ def stages_of(experiment: Experiment) -> tuple[str, ...]:
 def computed_stages_of(experiment: Experiment) -> tuple[str, ...]:
     """The stages that ``experiment`` has, also those that an exercise hides."""
     e, absent = experiment, set()
-    if isinstance(e.source, GivenQKV):
+    if not isinstance(e.source, FromTokens):
         absent |= {"X", "context"}
+    if not e.has_queries:
+        absent |= {"Q_projected", "K_projected", "Q", "K", "raw", "scaled", "capped"}
+    if not e.has_scores:
+        absent |= {"A", "A_masked"}
+    if not e.has_values:
+        absent |= {"V", "head_output", "concat", "output"}
     if not e.variant.is_cross and e.past is None:
         absent |= {"context", "context_in"}
     if e.values is None:
@@ -83,6 +89,23 @@ def stage_axes(experiment: Experiment, stage: str) -> tuple[str, str]:
         "output": "d_out",
     }
     return rows, columns.get(stage, "d_v")
+
+
+def missing(experiment: Experiment, name: str) -> str:
+    """Why ``experiment`` has no stage called ``name``, in a sentence; empty where it has it."""
+    e = experiment
+    if name in computed_stages_of(e):
+        return ""
+    if not isinstance(e.source, FromTokens):
+        of_outputs = name in ("V", *FROM_OUTPUTS)
+        if of_outputs:
+            return f"The {called(e.source)} were given without values: there is nothing for them to gather."
+        if STAGES[name].square or name in ("Q", "K", "Q_projected", "K_projected"):
+            if not e.has_scores:
+                return "The weights were given: what scores they come from, nobody knows."
+            return "The scores were given: what queries and keys they come from, nobody knows."
+        return f"{were_given(e.source)}, and no embeddings."
+    return "This experiment has no such step."
 
 
 def check_stage(experiment: Experiment, name: str) -> None:

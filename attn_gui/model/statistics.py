@@ -14,7 +14,8 @@ NOTHING = 0.1
 class Statistic:
     """One number of a head: its name in files, its title and formula on screen, and what it says.
 
-    ``p`` is a row of N divided by its sum, ``mean`` is taken over the queries whose row sums to more than 0.
+    ``p`` is a row of N divided by its sum, ``mean`` is taken over the queries that are no padding and
+    whose row sums to more than 0.
     percent: whether it is a share of 1.
     """
 

@@ -1,7 +1,7 @@
 """Tables: every array of numbers that an experiment is given besides its tokens, by name, to read and to replace.
 
-After the projections and their biases (or the given Q, K and V) come the arrays of the scoring's parts, the sinks and
-the appended keys. An array with an axis of heads is a table of its heads one below another.
+After the projections and their biases (or what was given: Q, K, V, scores, weights) come the arrays of the scoring's
+parts, the sinks and the appended keys. An array with an axis of heads is a table of its heads one below another.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from numpy.typing import ArrayLike
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.given import Given, is_mapped
 from attn_gui.model.named_table import Axis, NamedTable, always, as_array, as_table, numbered
 from attn_gui.model.part_tables import tables_of_scoring
-from attn_gui.model.sources import AppendedKey, FromTokens, GivenQKV
-from attn_gui.model.table import Floats, Table, floats
+from attn_gui.model.sources import AppendedKey, FromTokens, GivenSource, with_parts
+from attn_gui.model.table import Table, floats
 from attn_gui.model.weights import BIASES, Weights
+
+# of a table that has to be converted from another type of number, or read from a file
+MOST_CELLS = 1 << 20
 
 
 def tables_of(experiment: Experiment) -> tuple[NamedTable, ...]:
@@ -28,13 +32,16 @@ def tables_of(experiment: Experiment) -> tuple[NamedTable, ...]:
 
 
 def source_tables(experiment: Experiment) -> tuple[NamedTable, ...]:
-    """The projections and their biases, or the given Q, K and V."""
+    """The projections and their biases, or what was given, without what is too large to be edited as a table."""
     e = experiment
     if isinstance(e.source, FromTokens):
         return tuple(_of_weights(e, e.source.weights, name, table) for name, table in e.source.weights.items())
-    keys = e.key_rows.tokens
-    named = (("Q", e.tokens.tokens), ("K", keys), ("V", keys))
-    return tuple(_given(e, e.source, name, tokens) for name, tokens in named)
+    return tuple(_given(e, e.source, name) for name, array in e.source.parts().items() if _is_editable(array))
+
+
+def _is_editable(array: Given) -> bool:
+    """Whether it is a table as it is, or can be made one at once."""
+    return array.size <= MOST_CELLS or (array.dtype == np.float64 and not is_mapped(array))
 
 
 def table_named(experiment: Experiment, name: str) -> NamedTable:
@@ -88,14 +95,16 @@ def _of_weights(e: Experiment, weights: Weights, name: str, table: Table) -> Nam
     return NamedTable(name, name, table, rows, columns, replaced)
 
 
-def _given(e: Experiment, source: GivenQKV, name: str, tokens: tuple[str, ...]) -> NamedTable:
-    array: Floats = getattr(source, name)  # [heads or kv_heads, tokens, size]
+def _given(e: Experiment, source: GivenSource, name: str) -> NamedTable:
+    array = source.parts()[name]  # [heads or kv_heads, tokens, size or keys]
+    keys = e.key_rows.tokens
+    tokens = keys if name in "KV" else e.tokens.tokens
 
     def replaced(table: Table) -> Experiment:
-        changes: dict[str, Any] = {name: as_array(table, array.shape)}
-        return replace(e, source=replace(source, **changes))
+        return replace(e, source=with_parts(source, {name: as_array(table, array.shape)}))
 
-    rows, columns = Axis(tokens.__getitem__, len(array)), Axis(numbered(name.lower()))
+    called = keys.__getitem__ if name in "AN" else numbered(name.lower())
+    rows, columns = Axis(tokens.__getitem__, len(array)), Axis(called)
     return NamedTable(name, name, as_table(array), rows, columns, replaced, f"{name}, given")
 
 

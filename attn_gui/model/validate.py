@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.sources import AppendedKey
-from attn_gui.model.table import Floats, Table
+from attn_gui.model.given import Given
+from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import AppendedKey, GivenQKV, GivenScores, GivenSource, called
+from attn_gui.model.table import Table
 from attn_gui.model.weights import Weights
 
 
@@ -43,19 +45,49 @@ def _check_matrix(name: str, table: Table, rows: int, heads: int) -> None:
         raise ExperimentError(name, f"columns in {heads} equal parts, one per head", f"shape {table.shape}")
 
 
-def check_given(Q: Floats, K: Floats, V: Floats, heads: int, kv_heads: int, n_q: int, n_k: int) -> None:
-    """Check given Q, K, V against the counts of heads and tokens."""
-    for name, array, count, length in (
-        ("Q", Q, heads, n_q),
-        ("K", K, kv_heads, n_k),
-        ("V", V, kv_heads, n_k),
-    ):
-        if array.ndim != 3 or array.shape[:2] != (count, length) or array.shape[2] < 1:
-            raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
-        if array.dtype.kind == "c":
-            raise ExperimentError(name, "real numbers", f"an array of {array.dtype}")
-    if Q.shape[2] != K.shape[2]:
-        raise ExperimentError("K", f"rows as long as Q's, {Q.shape[2]}", str(K.shape[2]))
+def check_given(source: GivenSource, heads: int, kv_heads: int, n_q: int, n_k: int) -> None:
+    """Check what was given against the counts of heads, queries and keys."""
+    rows = {"Q": (heads, n_q), "K": (kv_heads, n_k), "V": (kv_heads, n_k)}
+    for name, array in source.parts().items():
+        if name in rows:
+            _check_rows(name, array, *rows[name])
+        elif array.shape != (heads, n_q, n_k):
+            raise ExperimentError(name, f"shape ({heads}, {n_q}, {n_k}): heads, queries, keys", f"{array.shape}")
+    if isinstance(source, GivenQKV) and source.Q.shape[2] != source.K.shape[2]:
+        raise ExperimentError("K", f"rows as long as Q's, {source.Q.shape[2]}", str(source.K.shape[2]))
+
+
+def _check_rows(name: str, array: Given, count: int, length: int) -> None:
+    if array.ndim != 3 or array.shape[:2] != (count, length) or array.shape[2] < 1:
+        raise ExperimentError(name, f"shape ({count}, {length}, size)", f"{array.shape}")
+
+
+def check_acting(source: GivenSource, scoring: Scoring, masked: bool, appended: int) -> None:
+    """Check that nothing is asked to act on what was given that comes before it."""
+    plain = Scoring()
+    if scoring.position.kind != "none":
+        raise ExperimentError("position", f"none where {called(source)} were given", scoring.position.title)
+    if isinstance(source, GivenQKV):
+        return
+    given = f"none where {called(source)} were given"
+    if appended:
+        raise ExperimentError("appended", given, f"{appended} keys")
+    for name in ("qk_norm", "rotary"):
+        if (part := getattr(scoring, name)) is not None:
+            raise ExperimentError(name, given, part.title)
+    for name in ("scale", "softcap", "temperature"):
+        if (number := getattr(scoring, name)) != getattr(plain, name):
+            raise ExperimentError(name, given, f"{number:g}")
+    if isinstance(source, GivenScores):
+        return
+    if scoring.biases:
+        raise ExperimentError("biases", given, scoring.biases[0].title)
+    if scoring.sinks is not None:
+        raise ExperimentError("sinks", given, f"{len(scoring.sinks)}")
+    if scoring.normaliser.kind != plain.normaliser.kind:
+        raise ExperimentError("normaliser", given, scoring.normaliser.title)
+    if masked:
+        raise ExperimentError("mask", given, "one")
 
 
 def check_appended(appended: tuple[AppendedKey, ...], key_width: int, value_width: int) -> None:

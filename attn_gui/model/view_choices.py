@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 
 from attn_gui.model.session import Session
@@ -22,3 +23,11 @@ def whole(session: Session, name: str, least: int, most: int, default: int) -> i
 def flag(session: Session, name: str) -> bool:
     """Whether the choice ``name`` is true, and not merely something."""
     return session.view.get(name) is True
+
+
+def number(session: Session, name: str, default: float) -> float:
+    """The choice ``name`` if it is a finite number, ``default`` otherwise."""
+    value = session.view.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return default

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.lit import Lit
 from attn_gui.model.masks import Combined, MaskRule
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.stage_shape import OF_KEYS, stage_shape, stages_of
 from attn_gui.model.stages import STAGES
 
@@ -31,7 +31,7 @@ def stops(experiment: Experiment) -> tuple[str, ...]:
     passed_over = {"bias"}  # no stage of its own in the walk: what it is added to says it
     if e.scoring.softcap is None:
         passed_over.add("capped")
-    if not e.scoring.biases:
+    if not e.scoring.biases and e.has_queries:
         passed_over.add("A")
     if not is_masked(e):
         passed_over.add("A_masked")
@@ -88,9 +88,9 @@ def lit(experiment: Experiment, stage: str, place: Place) -> tuple[Lit, ...]:
         operands = _projected(e, stage[0], row, column, place.head)
     elif stage == "raw":
         operands = Lit("Q", row), Lit("K", column)
-    elif stage in OF_SCORES:
+    elif stage in OF_SCORES and (stage == "A_masked" or e.has_queries):
         operands = (Lit(_scores_before(e, stage), row, column),)
-    elif stage == "N":
+    elif stage == "N" and e.has_scores:
         operands = (Lit("A_masked", row),)
     elif stage == "head_output":
         operands = Lit("N", row), Lit("V", None, column)
@@ -107,7 +107,7 @@ def lit(experiment: Experiment, stage: str, place: Place) -> tuple[Lit, ...]:
 def source_of(experiment: Experiment, letter: str) -> str | None:
     """The stage that Q, K or V (``letter``) is projected from; None where it was given."""
     e = experiment
-    if isinstance(e.source, GivenQKV):
+    if not isinstance(e.source, FromTokens):
         return None
     if letter == "V" and e.values is not None:
         return "values"

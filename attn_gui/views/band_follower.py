@@ -38,7 +38,7 @@ class BandFollower(QObject):
             bar.setValue(round(self._bands.top * height))
             self._bands.read_top = self._bands.top
         else:
-            first, last = self._bands.visible
+            first, last = self._bands.tokens
             wanted = self._with_kept(self._bands.read_top)
             top = max(first, min(wanted, last - self._page))
             # a table may be a little lower than another, by a scroll bar: that moves none but itself
@@ -66,10 +66,10 @@ class BandFollower(QObject):
         if self._bands.aligned:
             self._bands.scroll(top)
         else:
-            first, last = self._bands.visible
+            first, last = self._bands.tokens
             if top < first:
-                self._bands.scroll(top)
+                self._bands.scroll_to_token(top)
             elif top + self._page > last:
-                self._bands.scroll(first + top + self._page - last)
+                self._bands.scroll_to_token(first + top + self._page - last)
             self._bands.read_from(top)
         self.follow()

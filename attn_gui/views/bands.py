@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from attn_gui.model.arranging import Axis
+
 # pixels; multiples of 4
 HEADER = 28
 TALLEST_HEADER = 72
@@ -20,7 +22,8 @@ class Bands(QObject):
 
     While rows are tall enough to read, the pitch is a whole number and tables use it for their rows (``aligned``).
     Otherwise tables have rows of their own height (TABLE_ROW) and show some of those that the heatmaps show, all tables
-    the same: the first of them in sight is ``read_top``.
+    the same: the first of them in sight is ``read_top``. So it is too where heatmaps draw an axis of their own, without
+    some of the tokens or with several in one row: their rows are then no longer the tables'.
     """
 
     changed = Signal()
@@ -28,6 +31,7 @@ class Bands(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.count = 1
+        self._axis: Axis | None = None
         self.header = HEADER
         self.height = 400
         self.top = 0.0
@@ -39,12 +43,16 @@ class Bands(QObject):
 
     @property
     def aligned(self) -> bool:
-        return self.pitch >= LOWEST_ROW
+        return self._is_high and self._axis is None
 
     @property
     def row_height(self) -> int:
         """What the tables' rows measure."""
         return int(self.pitch) if self.aligned else TABLE_ROW
+
+    @property
+    def _is_high(self) -> bool:
+        return self.pitch >= LOWEST_ROW
 
     @property
     def fitted(self) -> bool:
@@ -56,10 +64,26 @@ class Bands(QObject):
         """The rows in sight, [first, last); beyond ``count`` where the rows do not fill the panel."""
         return self.top, self.top + self.height / self.pitch
 
-    def set_count(self, count: int) -> None:
-        """How many rows there are."""
-        if count != self.count:
-            self.count = count
+    @property
+    def tokens(self) -> tuple[float, float]:
+        """The rows of the tables that are in sight in the heatmaps, [first, last)."""
+        top, bottom = self.visible
+        if self._axis is None:
+            return top, bottom
+        rows = range(int(top), max(int(top) + 1, min(round(bottom), self.count)))
+        seen = self._axis.tokens(rows)
+        # tokens that are not drawn belong to the ends
+        whole = len(self._axis.hidden)
+        return float(seen.start if rows.start else 0), float(seen.stop if rows.stop < self.count else whole)
+
+    def scroll_to_token(self, token: float) -> None:
+        """Move so that a row of the tables is the first in sight."""
+        self.scroll(token if self._axis is None else self._row_of(int(token)))
+
+    def set_count(self, count: int, axis: Axis | None = None) -> None:
+        """How many rows there are, and ``axis``, which tokens they are where that is not one each."""
+        if count != self.count or axis is not self._axis:
+            self.count, self._axis = count, axis
             self._settle()
 
     def set_header(self, height: int) -> None:
@@ -115,8 +139,13 @@ class Bands(QObject):
     def keep_in_sight(self, row: int) -> None:
         """Bring ``row`` into sight as it is selected, and keep it there when the panels become lower."""
         self._kept = row
-        if self.aligned:
-            self._set(self._top_with(row, self.top, self.pitch), self.pitch)
+        if self._is_high:
+            self._set(self._top_with(self._row_of(row), self.top, self.pitch), self.pitch)
+
+    def _row_of(self, token: int) -> int:
+        """Where ``token`` is drawn."""
+        axis = self._axis
+        return token if axis is None else int(axis.places[min(token, len(axis.places) - 1)])
 
     def _top_with(self, row: int, top: float, pitch: float) -> float:
         """The first row in sight, as near to ``top`` as lets ``row`` be seen whole."""
@@ -141,7 +170,7 @@ class Bands(QObject):
     def _settle(self) -> None:
         if self._fitted:
             pitch = self._fit_pitch()
-            top = self._top_with(self._kept, self.top, pitch) if pitch >= LOWEST_ROW else 0.0
+            top = self._top_with(self._row_of(self._kept), self.top, pitch) if pitch >= LOWEST_ROW else 0.0
             self._set(top, pitch, force=True)
         else:
             self._set(self.top, self.pitch, force=True)

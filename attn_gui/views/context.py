@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from attn_gui.control.arranging import Arranging
 from attn_gui.control.document import Document
 from attn_gui.control.feed import Feed
 from attn_gui.control.highlight import Highlight
@@ -28,3 +30,14 @@ class Context:
     look: Look
     bands: Bands
     highlight: Highlight = field(default_factory=Highlight)
+
+    @cached_property
+    def arranging(self) -> Arranging:
+        """How heatmaps draw the tokens: all, or without the special ones, or whole words."""
+        return Arranging(self.document, self.feed, self.worker, self.selection, self.highlight)
+
+    @cached_property
+    def arranged(self) -> Context:
+        """For who draws matrices: rows and columns are counted as they are drawn."""
+        of = self.arranging
+        return replace(self, feed=of.feed, selection=of.selection, highlight=of.highlight)

@@ -21,9 +21,12 @@ GAP = 8
 CROWDED = 6
 # rows that an open drawer leaves in sight, and where there is no room even for them
 LEAST_ROWS, FOLDED_ROWS = 5, 1
+SEVERAL = "Why tells of one query and one key: here of the first pieces of the words"
 # pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
 BESIDE_CELLS = 24 + 64
 SUMS = 44
+# pixels of a panel that says why there is nothing in it
+ABSENT = 168
 CHROME = 2 * 8 + TITLE_HEIGHT + 2 * 4 + FOOTER_HEIGHT + 2
 QWIDGETSIZE_MAX = (1 << 24) - 1
 
@@ -35,8 +38,9 @@ class Formula(QSplitter):
         super().__init__(parent)
         self._context = context
         self.tokens = TokenPanel(context)
-        self.scores = HeatmapPanel(context, "A")
-        self.weights = HeatmapPanel(context, "N")
+        self._arranging = context.arranging
+        self.scores = HeatmapPanel(context.arranged, "A")
+        self.weights = HeatmapPanel(context.arranged, "N")
         self.output = OutputPanel(context)
         self.scores.share_columns(self.weights)
         self.heads = HeadSwitch(context)
@@ -52,16 +56,22 @@ class Formula(QSplitter):
         context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
         context.bands.changed.connect(self._limit_height)
         context.selection.cell_changed.connect(lambda query, key: context.bands.keep_in_sight(query))
+        self._arranging.changed.connect(lambda: self._on_changed(context.document.experiment))
+        self._arranging.selection.several_asked.connect(lambda: context.notices.info(SEVERAL, "arranged"))
         self._on_changed(context.document.experiment)
 
     def in_sight(self) -> Window:
         """The queries and keys that the heatmaps show."""
-        grid = self.scores.heatmap.plot.grid
-        return Window((grid.queries.start, grid.queries.stop), (grid.keys.start, grid.keys.stop))
+        grid, arranged = self.scores.heatmap.plot.grid, self._arranging.feed.arranged
+        if arranged is None or not grid.queries or not grid.keys:
+            return Window((grid.queries.start, grid.queries.stop), (grid.keys.start, grid.keys.stop))
+        queries, keys = arranged.queries.tokens(grid.queries), arranged.keys.tokens(grid.keys)
+        return Window((queries.start, queries.stop), (keys.start, keys.stop))
 
     def go_to(self, query: int, key: int) -> None:
         """Bring a place into the middle of the heatmaps, if it is out of sight."""
-        self.scores.heatmap.plot.centre_on(query + 0.5, key + 0.5)
+        row, column = self._arranging.selection.place((query, key))
+        self.scores.heatmap.plot.centre_on(row + 0.5, column + 0.5)
 
     def stand_in(self, panel: QWidget) -> None:
         """Have ``panel`` after the others; it takes the room of those that are out of sight."""
@@ -91,23 +101,42 @@ class Formula(QSplitter):
         self._moved = True
 
     def _on_changed(self, experiment: Experiment) -> None:
-        self._context.bands.set_count(experiment.n_q)
-        e = experiment
-        shape = (e.n_q, e.n_k, e.d_model, e.heads, e.d_v)
+        e, found = self._arranging.feed.framed(experiment), self._arranging.found
+        self._context.bands.set_count(e.n_q, None if found is None else found.queries)
+        self._place_heads(experiment)
+        shape = (e.n_q, e.n_k, experiment.d_model, e.heads, experiment.d_v, experiment.has_scores)
         if shape != self._shape:
             self._shape = shape
             if not self._moved:
                 self._balance()
+
+    def _place_heads(self, experiment: Experiment) -> None:
+        """Where there are no scores, the weights have the switch of heads, and give the shared rows their height."""
+        there, other = (self.scores, self.weights) if experiment.has_scores else (self.weights, self.scores)
+        if there.title_layout.indexOf(self.heads) < 0:
+            there.title_layout.addWidget(self.heads)
+            # never both: each would have the rows follow its own height
+            other.drive_bands(False)
+            there.drive_bands(True)
 
     def _balance(self) -> None:
         whole = self.width() - 3 * GAP
         e = self._context.document.experiment
         d_out = e.weights.W_O.width if e.weights and e.weights.W_O else e.heads * e.d_v
         # many keys need the room more than many dimensions, which scroll
-        crowded = e.n_k > CROWDED
+        n_k = self._arranging.feed.framed(e).n_k
+        crowded = n_k > CROWDED
         left = min(max(256, 136 + 56 * e.d_model), int(whole * (0.22 if crowded else 0.30)))
         right = min(max(168, 40 + 64 * d_out), max(int(whole * (0.13 if crowded else 0.20)), 40 + 64 * min(d_out, 3)))
         left, right = max(left, self.tokens.minimumWidth()), max(right, self.output.minimumWidth())
+        if not e.has_values:
+            right = ABSENT
+        if not e.has_scores:
+            self.heads.be_brief(False)
+            self._set_widths([left, ABSENT, whole - left - ABSENT - right, right])
+            self._context.bands.set_cell_width((whole - left - ABSENT - right - SUMS - BESIDE_CELLS) // n_k)
+            self._limit_height()
+            return
         # A has the switch of heads in its title, and would take the room for it of N
         self.heads.be_brief(False)
         if (whole - left - right - SUMS) // 2 < self.scores.minimumSizeHint().width():
@@ -115,12 +144,14 @@ class Formula(QSplitter):
             least = self.scores.minimumSizeHint().width()
             right = max(min(right, whole - left - SUMS - 2 * least), self.output.minimumWidth())
         middle = (whole - left - right - SUMS) // 2
-        sizes = [left, middle, middle + SUMS, right]
+        self._set_widths([left, middle, middle + SUMS, right])
+        self._context.bands.set_cell_width((middle - BESIDE_CELLS) // n_k)
+        self._limit_height()
+
+    def _set_widths(self, sizes: list[int]) -> None:
         panels = (self.tokens, self.scores, self.weights, self.output)
         away = sum(size for panel, size in zip(panels, sizes, strict=True) if panel.isHidden())
         self.setSizes([*sizes, *[away] * (self.count() - len(sizes))])
-        self._context.bands.set_cell_width((middle - BESIDE_CELLS) // e.n_k)
-        self._limit_height()
 
     def _limit_height(self) -> None:
         """No taller than the rows at their highest: what is left belongs to the window, not inside the panels."""

@@ -29,7 +29,9 @@ def scaled(scoring: Scoring, product: str, dot: str = "·", over: str = "/") -> 
 def scores(experiment: Experiment) -> str:
     """How ``experiment`` comes to its scores, on one line."""
     scoring = experiment.scoring
-    text = scaled(scoring, "QKᵀ")
+    if not experiment.has_scores:
+        return "not given"
+    text = scaled(scoring, "QKᵀ") if experiment.has_queries else "given"
     if scoring.softcap is not None:
         cap = figure(scoring.softcap)
         text = f"{cap}·tanh({text} / {cap})"
@@ -40,7 +42,7 @@ def scores(experiment: Experiment) -> str:
 
 def weights(experiment: Experiment) -> str:
     """How its scores become weights."""
-    return f"N = {normalised(experiment.scoring)}"
+    return f"N = {normalised(experiment.scoring)}" if experiment.has_scores else "N given"
 
 
 def normalised(scoring: Scoring) -> str:
@@ -50,6 +52,8 @@ def normalised(scoring: Scoring) -> str:
 
 def output(experiment: Experiment) -> str:
     """What the weights make of the values."""
+    if not experiment.has_values:
+        return "no values"
     if not experiment.variant.is_multi_head:
         return "N V"
     weights = experiment.weights
@@ -68,6 +72,8 @@ def scores_explained(experiment: Experiment) -> str:
 def weights_explained(experiment: Experiment) -> str:
     """The line of the weights, and below it what normalises them."""
     scoring = experiment.scoring
+    if not experiment.has_scores:
+        return f"{weights(experiment)}\nshown as they are, whatever their rows sum to"
     lines = [weights(experiment), _explained(scoring.normaliser)]
     if scoring.sinks is not None:
         lines.append("sink: one more score in each row; what it takes goes nowhere")

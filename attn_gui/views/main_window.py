@@ -16,7 +16,7 @@ from attn_gui.control.exports import Exports
 from attn_gui.control.recovery import Recovery
 from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Priority, at_once
-from attn_gui.files import checkpoint, examples
+from attn_gui.files import examples
 from attn_gui.files.errors import FileError
 from attn_gui.model.derivation import Parameter
 from attn_gui.model.experiment import Experiment
@@ -25,6 +25,7 @@ from attn_gui.model.structured import structured_experiment
 from attn_gui.model.tables import tables_of
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
+from attn_gui.views.capture.model_actions import ModelActions
 from attn_gui.views.closing import Closing
 from attn_gui.views.code_actions import CodeActions
 from attn_gui.views.compare.pin_actions import PinActions
@@ -35,6 +36,7 @@ from attn_gui.views.find_bar import FindBar
 from attn_gui.views.folding import Foldable, Folding, Whole
 from attn_gui.views.formula import Formula
 from attn_gui.views.hint_line import HintLine
+from attn_gui.views.layers.layer_switch import LayerSwitch
 from attn_gui.views.menus import Menus
 from attn_gui.views.more_menu import MorePanel
 from attn_gui.views.painting import guarded
@@ -86,6 +88,8 @@ class MainWindow(QMainWindow):
         self.resize(*FIRST_SIZE)
         self.setDockNestingEnabled(True)
         self.top_bar = TopBar(context, examples.names())
+        self.layers = LayerSwitch(context, self.top_bar)
+        self.top_bar.row.addWidget(self.layers)
         self.more = MorePanel(context)
         self.top_bar.row.addWidget(self.more.button)
         self.sentence = SentenceBar(context)
@@ -104,6 +108,8 @@ class MainWindow(QMainWindow):
             Dock("Compare", "compare", lambda: _compare_drawer(context, self.pins), self),
             Dock("Flow", "flow", lambda: _flow_drawer(context), self),
             Dock("Check my work", "check", lambda: _check_drawer(context), self),
+            Dock("Layers", "layers", lambda: _layers_drawer(context), self),
+            Dock("Intervene", "intervene", lambda: _intervene_drawer(context, self.models), self),
         ]
         for dock in self.docks:
             self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
@@ -129,7 +135,8 @@ class MainWindow(QMainWindow):
         self.folding = Folding(centre, column, self._foldable)
         self.statusBar().addWidget(Status(context), 1)
         self.statusBar().setSizeGripEnabled(False)
-        self.files = FileActions(self)
+        self.files = FileActions(self, self._begin)
+        self.models = ModelActions(self, self._begin)
         self.code = CodeActions(context, self)
         self.closing = Closing(self)
         self.tours = TourActions(self)
@@ -151,13 +158,13 @@ class MainWindow(QMainWindow):
         if not half_typed.commit():
             return
         try:
-            named = examples.load(name)
+            session = examples.load_session(name)
         except FileError as error:
             self.context.notices.error(str(error), "example")
             return
         self.context.notices.withdraw("example")
         self.context.selection.set_painting(False)
-        self.context.document.depart(f"Example: {named.name}", named)
+        self.context.document.depart(f"Example: {name}", session)
         self._begin()
 
     def open_long_example(self, count: int) -> None:
@@ -211,6 +218,8 @@ class MainWindow(QMainWindow):
             drawer = self._show_drawer("weights")
             if isinstance(drawer, WeightsDrawer):
                 drawer.show_cell(parameter.table, parameter.row, parameter.column)
+        elif parameter.table in tuple("QKVAN"):  # given, and too large for a table
+            self._show_drawer("weights")
         else:
             self._show_drawer("scoring")
 
@@ -286,17 +295,14 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _local_file(event.mimeData().urls()) is not None:
+        if _local_files(event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        path = _local_file(event.mimeData().urls())
-        if path is not None and path.suffix.casefold() in checkpoint.ENDINGS:
+        paths = _local_files(event.mimeData().urls())
+        if paths and half_typed.commit():
             event.acceptProposedAction()
-            self.files.show_weights(path)
-        elif path is not None and self.may_discard():
-            event.acceptProposedAction()
-            self.services.storage.open(path)
+            self.files.arriving.take(paths)
 
     def _drawer_strip(self) -> QWidget:
         strip = QWidget()
@@ -380,6 +386,18 @@ def _check_drawer(context: Context) -> Drawer:
     return CheckDrawer(context)
 
 
+def _layers_drawer(context: Context) -> Drawer:
+    from attn_gui.views.layers.layers_drawer import LayersDrawer
+
+    return LayersDrawer(context)
+
+
+def _intervene_drawer(context: Context, models: ModelActions) -> Drawer:
+    from attn_gui.views.intervene.intervene_drawer import InterveneDrawer
+
+    return InterveneDrawer(context, models.changes, models.open)
+
+
 def _flow_drawer(context: Context) -> Drawer:
     from attn_gui.views.flow.drawer import FlowDrawer
 
@@ -392,5 +410,6 @@ def _why_drawer(context: Context, show_parameter: Callable[[Parameter], None]) -
     return WhyDrawer(context, show_parameter)
 
 
-def _local_file(urls: list[QUrl]) -> Path | None:
-    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
+def _local_files(urls: list[QUrl]) -> list[Path]:
+    """The files that ``urls`` stand for; none where one of them lies elsewhere."""
+    return [Path(url.toLocalFile()) for url in urls] if all(url.isLocalFile() for url in urls) else []

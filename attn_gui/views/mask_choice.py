@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
+from attn_gui.model.acting import idle
 from attn_gui.model.masks import Combined, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.model.session import Session
@@ -60,7 +61,7 @@ class MaskChoice(QWidget):
             row.addWidget(field)
         self.kind.chosen.connect(self.choose)
         self.combine.clicked.connect(self.open_panel)
-        self.paint.toggled.connect(context.selection.set_painting)
+        self.paint.toggled.connect(self.set_painting)
         self.clear.clicked.connect(self.clear_painted)
         context.selection.painting_changed.connect(self._refresh)
         context.document.changed.connect(self._on_changed)
@@ -68,6 +69,8 @@ class MaskChoice(QWidget):
 
     def choose(self, what: str) -> None:
         """The rule of a kind in place of the present one, painting (CUSTOM), or a mask from a file (FROM_FILE)."""
+        if self._is_idle():
+            return
         if what == FROM_FILE:
             self._refresh()
             self._open_dialog()
@@ -77,6 +80,14 @@ class MaskChoice(QWidget):
             self._choose_rule(MaskRule.of_kind(what))
         self._refresh()
 
+    def set_painting(self, on: bool) -> None:
+        """Whether clicks on A paint the mask, if one acts at all."""
+        selection = self._context.selection
+        if on and self._is_idle():
+            selection.painting_changed.emit(False)  # to whoever showed it as chosen
+        else:
+            selection.set_painting(on)
+
     def clear_painted(self) -> None:
         """Take away what was painted by hand."""
         e = self._context.document.experiment
@@ -85,29 +96,44 @@ class MaskChoice(QWidget):
 
     def open_panel(self) -> None:
         """Show the rules that are combined, under the button."""
+        if self._is_idle():
+            return
         if self._panel is None:
             from attn_gui.views.masks.combine_panel import CombinePanel
 
             self._panel = CombinePanel(self._context, self.combine)
         self._panel.open()
 
+    def _is_idle(self) -> bool:
+        """Whether no mask acts on the experiment; says so."""
+        why_idle = idle(self._context.document.experiment, "mask")
+        if why_idle:
+            self._context.notices.info(why_idle, "mask")
+            self._refresh()
+        return bool(why_idle)
+
     def _on_changed(self, before: Session, after: Session) -> None:
         old, new = before.experiment, after.experiment
+        if idle(new, "mask"):
+            self._context.selection.set_painting(False)
         masks_alike = new.rule is old.rule and new.painted is old.painted
         # most edits concern no mask, and are to be painted at once
-        if not masks_alike or idle_parameters(new) != idle_parameters(old):
+        if not masks_alike or old.has_scores != new.has_scores or idle_parameters(new) != idle_parameters(old):
             self._refresh()
 
     def _refresh(self) -> None:
         e = self._context.document.experiment
         rule, painting = e.rule, self._context.selection.painting
+        why_idle = idle(e, "mask")
         custom = painting or bool(e.painted)
         words = described(rule)
         self.kind.show_rule(rule, words if isinstance(rule, Combined) else "")
         self.kind.name_extra(CUSTOM, "Custom" if rule.kind == "none" or not custom else f"{rule.title} + custom")
         if custom:
             self.kind.show_extra(CUSTOM)
-        self.kind.setToolTip(words if isinstance(rule, Combined) else rule.about)
+        for control in (self.kind, self.combine, self.paint):
+            control.setEnabled(not why_idle)
+        self.kind.setToolTip(why_idle or (words if isinstance(rule, Combined) else rule.about))
         self.fields.show_part(rule, idle_parameters(e))
         with QSignalBlocker(self.paint):
             self.paint.setChecked(painting)

@@ -17,11 +17,14 @@ from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import head_choices
 from attn_gui.model.variant import Variant
 from attn_gui.views import half_typed
+from attn_gui.views.arranging_actions import ArrangingActions
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.help.actions import HelpActions
+from attn_gui.views.layers.source_action import SourceAction
 from attn_gui.views.mask_choice import CUSTOM, FROM_FILE
 from attn_gui.views.panel_focus import PanelFocus
 from attn_gui.views.shortcuts import LISTED_AS
+from attn_gui.views.top_bar import variant_reason
 
 if TYPE_CHECKING:
     from attn_gui.views.diagnose_dialog import DiagnoseDialog
@@ -43,6 +46,7 @@ class Menus:
         heatmaps = [formula.scores.heatmap, formula.weights.heatmap]
         self.panels = PanelFocus([formula.tokens.stack, *heatmaps, formula.output.table, *window.docks])
         self.help = HelpActions(window)
+        self.arranging = ArrangingActions(self._context, window)
         self.diagnosis: DiagnoseDialog | None = None
         self.exercises: MakeDialog | None = None
         self.barred_by_exercises: list[QAction] = []  # what shows or computes what an exercise hides
@@ -58,9 +62,9 @@ class Menus:
         files = self._window.files
         menu.addActions([files.new, files.open])
         menu.addMenu(files.recent)
-        menu.addAction(files.open_weights)
+        menu.addActions([files.open_tensors, self._window.models.open, files.open_weights])
         menu.addSeparator()
-        menu.addActions([files.save, files.save_as, files.describe])
+        menu.addActions([files.save, files.save_as, files.embed, files.describe])
         menu.addSeparator()
         menu.addActions([files.export, self._window.code.save])
         pictures = menu.addMenu("Save &picture")
@@ -103,6 +107,7 @@ class Menus:
         find.triggered.connect(self._window.find_bar.open)
         menu.addSeparator()
         menu.addMenu(self._window.code.menu)
+        menu.addAction(SourceAction(self._context, self._window))
 
     def _fill_view(self, menu: QMenu) -> None:
         settings = self._context.settings
@@ -124,13 +129,16 @@ class Menus:
             sub = menu.addMenu(panel.menu_title)
             _add(sub, panel.actions_for_menu())
         _add(menu, self._window.formula.heads.actions_for_menu())
+        _add(menu, self._window.layers.actions_for_menu())
         menu.addAction(self._window.formula.tokens.show_positions)
+        menu.addSeparator()
+        self.arranging.put_into(menu)
         menu.addSeparator()
         menu.addActions([self._window.pins.pin, self._window.pins.unpin])
         menu.addSeparator()
         for number, dock in enumerate(self._window.docks, start=1):
             action = dock.toggleViewAction()
-            action.setShortcut(QKeySequence(f"Ctrl+{number}"))
+            action.setShortcut(QKeySequence(f"Ctrl+{number % 10}"))
             action.setProperty(LISTED_AS, f"Drawer: {dock.windowTitle().lower()}")
             menu.addAction(action)
         menu.addSeparator()
@@ -151,7 +159,8 @@ class Menus:
 
         def fill_variants() -> None:
             chosen = document.experiment.variant
-            _choices(variants, [(v, v.label, None) for v in Variant], chosen, bar.variant.chosen.emit)
+            choices = [(v, v.label, variant_reason(document.experiment, v)) for v in Variant]
+            _choices(variants, choices, chosen, bar.variant.chosen.emit)
 
         def fill_heads() -> None:
             choices = [(count, str(count), reason) for count, reason in head_choices(document.experiment)]
@@ -173,7 +182,7 @@ class Menus:
         paint.setCheckable(True)
         paint.setShortcut(QKeySequence("P"))
         paint.setStatusTip("Click or drag over cells of A to mask them or to allow them again")
-        paint.toggled.connect(self._context.selection.set_painting)
+        paint.toggled.connect(bar.masking.set_painting)
         self._context.selection.painting_changed.connect(paint.setChecked)
         menu.addAction("&Clear painted cells").triggered.connect(bar.masking.clear_painted)
         combine = menu.addAction("Com&bine rules…")
@@ -187,6 +196,7 @@ class Menus:
         more.setShortcut(QKeySequence("Ctrl+M"))
         more.triggered.connect(self._window.more.button.click)
         menu.addSeparator()
+        menu.addMenu(self._window.models.changes.menu)
         convention = menu.addAction("&Find the convention…")
         convention.setStatusTip("Which way of computing attention gives another program's scores, weights or output")
         convention.triggered.connect(self._show_diagnosis)

@@ -10,11 +10,13 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from attn_gui.control.device_list import DeviceList
+from attn_gui.model.acting import idle
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.model.reshape import with_biases
 from attn_gui.model.scoring import Scoring
+from attn_gui.model.sources import were_given
 from attn_gui.views.cache_choice import CacheChoice
 from attn_gui.views.context import Context
 from attn_gui.views.device_choice import DeviceChoice
@@ -66,6 +68,9 @@ class MorePanel(QFrame):
         self.scale = NumberField("Scale", self._take_scale)
         self.softcap_kind = Segments(context.look, "Softcap", [("off", "Off"), ("on", "On")])
         self.softcap = NumberField("Softcap", self._take_softcap)
+        self.idle_reason = QLabel()
+        self.idle_reason.setObjectName("muted")
+        self.idle_reason.setWordWrap(True)
         self.cache = CacheChoice(context)
         self.precision = Dropdown("Precision")
         self.devices = DeviceList(context.worker, self)
@@ -129,6 +134,7 @@ class MorePanel(QFrame):
             ("", self.scale.reason, None),
             ("Softcap", self.softcap_kind, self.softcap),
             ("", self.softcap.reason, None),
+            ("", self.idle_reason, None),
             ("Cache", self.cache, None),
             ("Precision", self.precision, None),
             ("Device", self.device, None),
@@ -161,11 +167,18 @@ class MorePanel(QFrame):
             self._custom = scoring.scale not in (None, 1.0)
         kind = "custom" if self._custom else "default" if scoring.scale is None else "one"
         self.scale_kind.show_value(kind)
-        self.scale_kind.button("default").setToolTip(f"1/√{e.d_k} = {shown(Scoring().scale_for(e.d_k), 4)}")
-        self.scale.setEnabled(self._custom)
+        why_idle = idle(e, "scale")
+        default = why_idle or f"1/√{e.d_k} = {shown(Scoring().scale_for(e.d_k), 4)}"
+        self.scale_kind.button("default").setToolTip(default)
+        self.scale_kind.setEnabled(not why_idle)
+        self.scale.setEnabled(self._custom and not why_idle)
         self.scale.show_number(e.scale)
+        self.softcap_kind.setEnabled(not why_idle)
+        self.softcap_kind.setToolTip(why_idle)
         self.softcap_kind.show_value("off" if scoring.softcap is None else "on")
         self.softcap.setEnabled(scoring.softcap is not None)
+        self.idle_reason.setText(why_idle)
+        self.idle_reason.setVisible(bool(why_idle))
         self.softcap.show_number(FIRST_SOFTCAP if scoring.softcap is None else scoring.softcap)
         entry = self.devices.entry(self._context.document.device)
         unsupported = {} if entry is None else entry.unsupported
@@ -174,7 +187,8 @@ class MorePanel(QFrame):
         self.memory.show_choices([(value, text, None) for value, text in MEMORY.items()], known)
         self.biases.setEnabled(e.weights is not None)
         self.biases.setChecked(e.weights is not None and e.weights.has_biases)
-        self.biases_reason.setText("" if e.weights is not None else "Q, K and V were given: nothing is projected")
+        given = were_given(e.source)
+        self.biases_reason.setText(given and f"{given}: nothing is projected")
         self.biases_reason.setVisible(e.weights is None)
         with QSignalBlocker(self.decimals):
             self.decimals.setValue(self._context.settings.decimals)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attn_gui.model.answers import Answer, NotYet, StageValues
 from attn_gui.model.asks import StageAsk
-from attn_gui.model.stage_shape import stage_shape
+from attn_gui.model.stage_shape import missing, stage_shape
 from attn_gui.views import formulas
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import FootScroll
@@ -45,6 +45,8 @@ class OutputPanel(Panel):
         self._patience.timeout.connect(lambda: self._fade(True))
         context.feed.answered.connect(self._on_answer)
         context.feed.busy_changed.connect(self._on_busy)
+        context.document.changed.connect(lambda before, after: self.show_absent(missing(after.experiment, "output")))
+        self.show_absent(missing(context.document.experiment, "output"))
         context.feed.ask(SLOT, StageAsk("output"))
 
     def _on_answer(self, slot: str, answer: Answer) -> None:
@@ -52,6 +54,9 @@ class OutputPanel(Panel):
         if slot != SLOT or trace is None or not isinstance(answer, StageValues | NotYet):
             return
         experiment = trace.experiment
+        self.show_absent(missing(experiment, "output"))
+        if self.absent:
+            return
         n, d = stage_shape(experiment, "output")
         names, tokens = [f"o{index + 1}" for index in range(d)], experiment.tokens.tokens
         if isinstance(answer, NotYet):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
 from attn_gui.views.formula_label import FormulaLabel
 
@@ -24,6 +25,8 @@ class Panel(QFrame):
         self.context = context
         self.setObjectName("panel")
         self._title = title
+        self._filled: list[QWidget] = []
+        self._sentence: QLabel | None = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SIDE, 8, SIDE, 8)
         layout.setSpacing(4)
@@ -79,9 +82,34 @@ class Panel(QFrame):
 
     def set_body(self, body: QWidget) -> None:
         self._body.addWidget(body)
+        self._filled.append(body)
 
     def set_footer(self, footer: QWidget) -> None:
         self._footer.addWidget(footer)
+        self._filled.append(footer)
+
+    @property
+    def absent(self) -> str:
+        """The sentence that stands in the place of the body, empty where the body itself does."""
+        return "" if self._sentence is None else self._sentence.text()
+
+    def show_absent(self, sentence: str) -> None:
+        """Say why there is nothing to show here, in the place of body and footer; they are back without a sentence."""
+        if sentence == self.absent:
+            return
+        if self._sentence is None:
+            self._sentence = QLabel()
+            self._sentence.setObjectName("muted")
+            self._sentence.setWordWrap(True)
+            self._sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
+            self._sentence.setContentsMargins(0, HEADER, 0, 0)
+            self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._sentence.setMinimumWidth(1)
+            self._body.addWidget(self._sentence)
+        self._sentence.setText(sentence)
+        self._sentence.setVisible(bool(sentence))
+        for part in self._filled:
+            part.setVisible(not sentence)
 
 
 def _label(text: str, name: str) -> QLabel:

@@ -139,6 +139,8 @@ class SentenceBar(QWidget):
 
 def out_of_range(experiment: Experiment) -> str:
     """Why a number is none, and what to do about it."""
+    if not experiment.has_scores:
+        return "it was given so"
     if not all(np.isfinite(array).all() for array in experiment.arrays()):
         return "numbers that it comes from are not finite themselves"
     widest = experiment.precision is Precision.FLOAT64
@@ -182,7 +184,7 @@ def sentence(experiment: Experiment, row: Row, accent: str, muted: str, most: in
         plain.append(f"{rest:,} others {left}")
         rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
     head = f"{escape(start)}<b>“{escape(_cut(query))}”</b> looks at&nbsp;&nbsp; "
-    total = "" if experiment.scoring.sums_to_one else f" (row sums to {_sum(row.total)})"
+    total = "" if experiment.sums_to_one else f" (row sums to {_sum(row.total)})"
     end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
 

@@ -22,6 +22,7 @@ from attn_gui.model.edits import Side
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment
+from attn_gui.model.sources import were_given
 from attn_gui.model.text import EMBEDDINGS, embed, split
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.context import Context
@@ -165,8 +166,9 @@ class SentenceDialog(QDialog):
     def _reason(self) -> str | None:
         """Why the text cannot be taken as it stands."""
         count = len(self._tokens)
-        if self._context.document.experiment.weights is None:
-            return "Q, K and V were given: there are no embeddings to replace"
+        given = were_given(self._context.document.experiment.source)
+        if given:
+            return f"{given}: there are no embeddings to replace"
         if not self.text.toPlainText().strip():
             return "Type a sentence: it needs at least 1 word"
         if not count:

@@ -10,7 +10,7 @@ from attn_gui.control.notices import Kind, Notice
 from attn_gui.model.answers import NotYet, RowSums
 from attn_gui.model.asks import RowSumsAsk
 from attn_gui.model.errors import TooLarge
-from attn_gui.model.scoring import Scoring
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
 from attn_gui.views.context import Context
 from attn_gui.views.figures import shown
@@ -112,7 +112,7 @@ class Status(QWidget):
         if slot != SLOT or trace is None:
             return
         if isinstance(answer, RowSums):
-            self._show_facts(trace, row_sum_fact(answer, trace.experiment.scoring))
+            self._show_facts(trace, row_sum_fact(answer, trace.experiment))
         elif isinstance(answer, NotYet):
             self._on_pass(trace.part())
         elif answer is None:
@@ -188,14 +188,16 @@ def _facts(trace: Trace) -> list[str]:
     tokens = f"{e.n_q:,} token{'s' if e.n_q != 1 else ''}"
     if e.variant.is_cross:
         tokens += f" over {e.n_k:,} keys"
-    sizes = f"d {e.d_model}" if e.weights is not None else f"d_k {e.d_k}"
-    if e.heads > 1:
-        sizes += f", {e.heads} heads of {e.d_k}"
+    if e.has_queries:
+        sizes = f"d {e.d_model}" if e.weights is not None else f"d_k {e.d_k}"
+        sizes += f", {e.heads} heads of {e.d_k}" if e.heads > 1 else ""
+    else:
+        sizes = f"{e.heads} head{'s' if e.heads != 1 else ''}" + (f", d_v {e.d_v}" if e.has_values else "")
     device = "CPU" if trace.device == "cpu" else trace.device.upper()
     return [tokens, sizes, f"{e.precision} on {device}"]
 
 
-def row_sum_fact(sums: RowSums, scoring: Scoring) -> str:
+def row_sum_fact(sums: RowSums, experiment: Experiment) -> str:
     """Whether the rows of N sum to 1, in words; what they sum to where they need not, and why they need not."""
     masked, off = int(sums.empty.sum()), int(sums.off.sum())
     parts = []
@@ -203,7 +205,7 @@ def row_sum_fact(sums: RowSums, scoring: Scoring) -> str:
         found = sums.sums[~sums.empty]
         low, high = (shown(float(end), 2) for end in (found.min(), found.max()))
         between = f"rows sum to {low}" if low == high else f"rows sum to {low} to {high}"
-        parts.append(f"{between} ({_unjudged(scoring)})")
+        parts.append(f"{between} ({_unjudged(experiment)})")
     elif off:
         worst = int(abs(sums.sums - 1).argmax())
         parts.append(
@@ -216,8 +218,11 @@ def row_sum_fact(sums: RowSums, scoring: Scoring) -> str:
     return ", ".join(parts)
 
 
-def _unjudged(scoring: Scoring) -> str:
+def _unjudged(experiment: Experiment) -> str:
     """Why rows need not sum to 1."""
+    scoring = experiment.scoring
+    if not experiment.has_scores:
+        return "weights as given"
     if scoring.sums_to_one:
         return "masked in some heads"
     return scoring.normaliser.name if scoring.sinks is None else f"{scoring.normaliser.name} with sinks"

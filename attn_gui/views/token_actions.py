@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from attn_gui.model import edits, reshape
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
+from attn_gui.model.sources import were_given
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views import cell_ranges
 from attn_gui.views.cell_ranges import CellRange
@@ -18,7 +19,6 @@ from attn_gui.views.token_model import NAME
 from attn_gui.views.token_table import TokenTable
 
 TOPIC = "tokens"
-GIVEN = "Q, K and V were given: there are no embeddings"
 
 
 class TokenActions(QObject):
@@ -260,7 +260,7 @@ class TokenActions(QObject):
 
     def _refresh(self) -> None:
         """Offer what the selection allows; of the rest say why not."""
-        rows, given = self._rows(), self._experiment.weights is None
+        rows, given = self._rows(), were_given(self._experiment.source)
         columns = [] if given else self._dimensions()
         count, width, current = self._count, self._table.tokens.width, self._table.currentIndex().column()
         if (rows, columns, given, count, width, current) == self._offered:
@@ -268,7 +268,9 @@ class TokenActions(QObject):
         self._offered = rows, columns, given, count, width, current
         no_rows = None if rows else "Select a token first"
         apart = no_rows or (None if len(rows) == 1 else "Select tokens that stand together")
-        no_columns = GIVEN if given else None if columns else "Select a cell of a dimension first"
+        no_columns = (
+            f"{given}: there are no embeddings" if given else None if columns else "Select a cell of a dimension first"
+        )
         together = bool(columns) and columns[-1] - columns[0] + 1 == len(columns)
         columns_apart = no_columns or (None if together else "Select dimensions that stand together")
         one = no_columns or (None if 1 <= current <= width else "Select one dimension")
@@ -276,11 +278,11 @@ class TokenActions(QObject):
             self.add_token: None,
             self.insert_above: no_rows,
             self.insert_below: no_rows,
-            self.duplicate: "Q, K and V were given: a copy would have none" if given else no_rows,
+            self.duplicate: f"{given}: a copy would have none" if given else no_rows,
             self.move_up: apart or ("They are the first" if rows[0].start == 0 else None),
             self.move_down: apart or ("They are the last" if rows[-1].stop == count else None),
             self.delete_tokens: no_rows,
-            self.add_dimension: GIVEN if given else None,
+            self.add_dimension: no_columns if given else None,
             self.insert_left: no_columns,
             self.insert_right: no_columns,
             self.rename: one,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
@@ -213,7 +212,7 @@ class TopBar(QWidget):
         self.example.show_choices([(name, name, None) for name in self._examples], title)
         self.example.setPlaceholderText(title)
         self.example.setToolTip(title)
-        self.variant.show_choices([(v, v.label, _variant_reason(e, v)) for v in Variant], e.variant)
+        self.variant.show_choices([(v, v.label, variant_reason(e, v)) for v in Variant], e.variant)
         self.heads.show_choices([(count, str(count), reason) for count, reason in head_choices(e)], e.heads)
 
     def _choose_variant(self, variant: Variant) -> None:
@@ -253,10 +252,12 @@ def _labelled(text: str, field: QWidget, buddy: QWidget) -> QWidget:
     return together
 
 
-def _variant_reason(experiment: Experiment, variant: Variant) -> str | None:
+def variant_reason(experiment: Experiment, variant: Variant) -> str | None:
+    """Why ``experiment`` cannot be of ``variant``, None where it can."""
     if experiment.weights is None:
         try:
-            replace(experiment, variant=variant)
-        except ExperimentError as error:
-            return str(error)
+            with_variant(experiment, variant)
+        except ExperimentError:
+            several = experiment.heads > 1 and not variant.is_multi_head
+            return f"{experiment.heads} heads were given" if several else "not as many queries as keys were given"
     return None

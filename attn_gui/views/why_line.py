@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from html import escape
+from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -103,7 +104,9 @@ class WhyLine(QFrame):
         e = trace.experiment
         if reading.i >= e.n_q or reading.j >= e.n_k:
             return
-        steps = derivation(e, reading, self._context.settings.decimals)
+        origin = self._context.document.session.named.origin
+        where = "" if origin is None else f" in {beginning(Path(origin.path).name)}"
+        steps = derivation(e, reading, self._context.settings.decimals, where)
         theme = self._context.look.theme
         head = f"<b style='color:{theme.accent}'>Why {escape(steps[0], quote=False)}?</b>&nbsp;&nbsp; "
         head += f"{escape(steps[1], quote=False)}<br>"
@@ -113,8 +116,11 @@ class WhyLine(QFrame):
         self.line.setAccessibleName(f"Why {steps[0]}? " + "; ".join(steps[1:]))
 
 
-def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:
-    """The weight, then the steps that lead to it, as text. What is exactly 0 is 0, what is only nearly so is not."""
+def derivation(experiment: Experiment, reading: Reading, decimals: int, where: str = "") -> list[str]:
+    """The weight, then the steps that lead to it, as text. What is exactly 0 is 0, what is only nearly so is not.
+
+    where: " in attn.npy", for what was given.
+    """
 
     def number(value: float) -> str:
         return figure(value, decimals)
@@ -129,21 +135,44 @@ def derivation(experiment: Experiment, reading: Reading, decimals: int) -> list[
     if not reading.allowed:
         by = forbidden_by(reading.because)
         return [*steps, f"masked {by}, so its weight is 0", f"without the mask its score would be {number(reading.A)}"]
+    if not experiment.has_scores:
+        return [*steps, f"weight given{where}, not computed"]
     if not math.isfinite(reading.N):
         return [*steps, out_of_range(experiment)]
-    steps.append(f"q·k = {_terms(reading, decimals)} = {_short(reading.raw, decimals)}")
-    scoring = experiment.scoring
-    by = f"÷ √{experiment.d_k}" if scoring.scale is None else f"× {_short(scoring.scale, decimals)}"
-    cooled = "" if scoring.temperature == 1 else f" ÷ {_short(scoring.temperature, decimals)}"
-    steps.append(f"{by}{cooled} = {number(reading.scaled)}")
-    if scoring.softcap is not None:
-        steps.append(f"softcap {_short(scoring.softcap, decimals)} = {number(reading.capped)}")
-    if scoring.biases:
-        sign = "+" if reading.bias > 0 else ""
-        steps.append(f"bias {sign}{_short(reading.bias, decimals)} = {number(reading.A)}")
+    steps += _scored(experiment, reading, decimals, where)
     rounded = "" if experiment.precision in WIDE else f" in {experiment.precision}"
     *before, last = _weighed(experiment, reading, decimals)
     return [*steps, *before, f"{last} = {number(reading.N)}{rounded}"]
+
+
+def _scored(experiment: Experiment, reading: Reading, decimals: int, where: str) -> list[str]:
+    """The steps to the score."""
+
+    def number(value: float) -> str:
+        return figure(value, decimals)
+
+    scoring, steps = experiment.scoring, []
+    if not experiment.has_queries:
+        before = reading.A - reading.bias if scoring.biases else reading.A
+        steps.append(f"score {number(before)} given{where}")
+    else:
+        steps += _computed(experiment, reading, decimals)
+    if scoring.biases:
+        sign = "+" if reading.bias > 0 else ""
+        steps.append(f"bias {sign}{_short(reading.bias, decimals)} = {number(reading.A)}")
+    return steps
+
+
+def _computed(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:
+    """The steps from the two vectors to the score before a bias."""
+    scoring, steps = experiment.scoring, []
+    steps.append(f"q·k = {_terms(reading, decimals)} = {_short(reading.raw, decimals)}")
+    by = f"÷ √{experiment.d_k}" if scoring.scale is None else f"× {_short(scoring.scale, decimals)}"
+    cooled = "" if scoring.temperature == 1 else f" ÷ {_short(scoring.temperature, decimals)}"
+    steps.append(f"{by}{cooled} = {figure(reading.scaled, decimals)}")
+    if scoring.softcap is not None:
+        steps.append(f"softcap {_short(scoring.softcap, decimals)} = {figure(reading.capped, decimals)}")
+    return steps
 
 
 def _weighed(experiment: Experiment, reading: Reading, decimals: int) -> list[str]:

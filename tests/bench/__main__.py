@@ -17,6 +17,7 @@ from tests.bench import (
     first_picture,
     flow,
     growth,
+    layers,
     memory,
     stages,
     stream,
@@ -38,6 +39,7 @@ SUBJECTS = (
     first_picture,
     flow,
     why,
+    layers,
     memory,
     growth,
 )

@@ -22,7 +22,7 @@ NAMES = [statistic.name for statistic in STATISTICS]
 
 def by_hand(e: Experiment, N: np.ndarray, head: int) -> dict[str, float]:
     """The statistics of one head's weights, [n_q, n_k]."""
-    queries = [i for i in range(e.n_q) if math.isfinite(N[i].sum()) and N[i].sum() > 0]
+    queries = [i for i in range(e.n_q) if math.isfinite(N[i].sum()) and N[i].sum() > 0 and not e.tokens.pad[i]]
     if not queries:
         return dict.fromkeys(NAMES, math.nan)
     found: dict[str, list[float]] = {name: [] for name in NAMES}

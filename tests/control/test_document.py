@@ -18,6 +18,7 @@ from attn_gui.control.feed import Feed
 from attn_gui.control.worker import Worker
 from attn_gui.files import examples
 from attn_gui.model.edits import set_cells
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
 from tests.control.waiting import until
@@ -473,3 +474,53 @@ def test_files_made_of_it_are_called_as_its_own(document: Document, tmp_path: Pa
     assert document.title == "one"
     document.saved(tmp_path / "mine.attn", document.session)
     assert document.title == "mine"
+
+
+def test_showing_another_experiment_is_no_step_and_nothing_to_save(document: Document, tmp_path: Path) -> None:
+    document.saved(tmp_path / "two.attn", document.session)
+    heard: list[str] = []
+    document.changed.connect(lambda before, after: heard.append(after.named.name))
+    document.show(1)
+    document.show(1)
+    assert heard == ["two"]
+    assert document.session.named.name == "two"
+    assert (document.undo_stack.count(), document.modified, document.dirty) == (0, False, False)
+    document.show(0)
+    assert document.session.named.name == "one" and not document.modified
+    with pytest.raises(ExperimentError, match="0 to 1"):
+        document.show(2)
+    assert document.session.named.name == "one"
+
+
+def test_a_step_of_another_experiment_brings_it_back_to_sight(document: Document) -> None:
+    put(document, 1.0)
+    document.show(1)
+    put(document, 2.0)
+    document.show(0)
+    stack = document.undo_stack
+    stack.undo()
+    assert (document.session.current, shown(document)) == (1, 0.0)
+    stack.undo()
+    assert (document.session.current, shown(document)) == (0, 0.0)
+    document.show(1)
+    stack.redo()
+    assert (document.session.current, shown(document)) == (0, 1.0)
+    stack.redo()
+    assert (document.session.current, shown(document)) == (1, 2.0)
+
+
+def test_one_gesture_on_two_experiments_makes_two_steps(document: Document) -> None:
+    put(document, 1.0, merge="scale")
+    document.show(1)
+    put(document, 2.0, merge="scale")
+    assert document.undo_stack.count() == 2
+    document.undo_stack.undo()
+    assert [named.experiment.tokens.embeddings[0, 0] for named in document.session.experiments] == [1.0, 0.0]
+
+
+def test_the_experiment_shown_is_computed(document: Document, qtbot: QtBot) -> None:
+    document.start()
+    until(qtbot, lambda: document.feed.trace is not None)
+    document.show(1)
+    until(qtbot, lambda: document.feed.trace is not None and document.feed.trace.experiment is document.experiment)
+    assert document.experiment is document.session.experiments[1].experiment

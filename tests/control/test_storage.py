@@ -447,3 +447,24 @@ def test_going_on_settles_what_could_not_be_opened(desk: Desk, qtbot: QtBot, tmp
     desk.storage._notices.withdrawn.connect(settled.append)
     desk.document.open(session_of("restored"), None, clean=False)
     assert settled == ["file"]
+
+
+def test_what_a_script_hands_over_has_no_file_and_leaves_none(qtbot: QtBot, desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "handed.attn"
+    session_file.save(session_of("handed"), path)
+    with qtbot.waitSignal(desk.storage.opened, timeout=10_000):
+        desk.storage.take(path)
+    assert desk.document.session.named.name == "handed"
+    assert desk.document.path is None and not desk.document.modified
+    assert not path.exists()
+    assert desk.settings.recent == []
+
+
+def test_what_cannot_be_taken_stays_where_it_is(qtbot: QtBot, desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "handed.attn"
+    path.write_bytes(b"no session")
+    with qtbot.waitSignal(desk.storage.failed, timeout=10_000):
+        desk.storage.take(path)
+    assert "handed.attn was not opened" in desk.error
+    assert path.exists()
+    assert desk.document.session.named.name == "first"

@@ -55,6 +55,8 @@ def columns_of(draw: st.DrawFn, n: int) -> dict[str, Any]:
         "pad": st.booleans(),
         "segment": st.integers(0, 2**63 - 1),
         "position": st.integers(0, 9),
+        "special": st.booleans(),
+        "word": st.integers(-1, 2**63 - 1),
     }
     found: dict[str, Any] = {}
     for name in draw(st.lists(st.sampled_from(sorted(COLUMNS)), unique=True)):

@@ -369,7 +369,7 @@ NUMBERS = bytes(60 * 20 * 8)
         (npy(F8.replace("60, 20", "1" * 20_000), NUMBERS), "another header"),
         (npy(F8.replace("60, 20", "(" * 5000), NUMBERS), "another header"),
         (npy(F8.replace("<f8", "|O"), b"\x80\x04N."), "numpy type |O"),
-        (npy(F8.replace("<f8", "<f4"), NUMBERS[: 60 * 20 * 4]), "numpy type <f4"),
+        (npy(F8.replace("<f8", "<f4"), NUMBERS[: 60 * 20 * 4]), "float64 numbers with 2 axes, received float32"),
         (npy(F8.replace("'<f8'", "[('a', '<f8')]"), NUMBERS), "another header"),
         (npy(F8, NUMBERS, (3, 0)), "another header"),
         (npy(F8.replace("60, 20", "1200,"), NUMBERS), "float64 numbers with 2 axes"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn_gui.model import edits
-from attn_gui.model.columns import COLUMNS, NO_PARENT, column_of
+from attn_gui.model.columns import COLUMNS, NO_PARENT, NO_WORD, column_of
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.sources import joined
@@ -52,7 +52,10 @@ def test_what_a_column_cannot_hold_is_refused_in_words(name: str, values: Any, w
 
 
 def test_names_that_are_no_column() -> None:
-    with pytest.raises(ExperimentError, match="column: expected pad or segment or parent or position, received 'age'"):
+    with pytest.raises(
+        ExperimentError,
+        match="column: expected pad or segment or parent or position or special or word, received 'age'",
+    ):
         column_of("age")
     with pytest.raises(ExperimentError):
         TokenSequence.of("ab", np.eye(2), age=[1, 2])
@@ -141,3 +144,15 @@ def test_tables_one_after_another() -> None:
 
 def test_every_column_says_what_it_is() -> None:
     assert all(name == column.name and column.about for name, column in COLUMNS.items())
+
+
+def test_special_tokens_and_pieces_of_words() -> None:
+    sequence = TokenSequence.of("abc", np.zeros((3, 1)), special=[True, False, False], word=[-1, 0, 0])
+    assert sequence.column("special").tolist() == [True, False, False]
+    assert TokenSequence.of("abc", np.zeros((3, 1))).column("word").tolist() == [NO_WORD] * 3
+    assert not TokenSequence.of("abc", np.zeros((3, 1))).column("special").any()
+    moved = sequence.rearranged([2, None, 0])
+    assert moved["special"].tolist() == [False, False, True]
+    assert moved["word"].tolist() == [0, NO_WORD, -1]
+    with pytest.raises(ExperimentError, match="column word: expected -1 or more"):
+        sequence.with_column("word", [-2, 0, 0])

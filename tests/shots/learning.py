@@ -39,7 +39,7 @@ def flowing(window: MainWindow) -> None:
 
 def checked(window: MainWindow, settle: Callable[[MainWindow], None]) -> None:
     _open(window, "check")
-    drawer = window.docks[-1].widget()
+    drawer = next(dock for dock in window.docks if dock.objectName() == "check").widget()
     assert isinstance(drawer, CheckDrawer)
     settle(window)
     drawer.take_printed()

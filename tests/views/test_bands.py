@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attn_gui.model.arranging import Axis
 from attn_gui.views.bands import HIGHEST_ROW, LOWEST_ROW, TABLE_ROW, TALLEST_ROW, Bands
 
 
@@ -83,3 +85,26 @@ def test_what_was_fitted_stays_fitted_when_the_panel_grows() -> None:
     assert made.pitch == 80.0, "a zoomed row stays as tall"
     made.fit()
     assert made.visible == (0.0, 100.0)
+
+
+def test_rows_that_stand_for_other_than_one_token_each() -> None:
+    """Of eight tokens the first and the last are not drawn, and the others in rows of three, two and one."""
+    axis = Axis(("a", "b", "c"), np.array([1, 4, 6]), np.array([4, 6, 7]), np.array([True, *[False] * 6, True], bool))
+    made = bands(8, 300)
+    assert made.aligned and made.tokens == made.visible
+    told: list[None] = []
+    made.changed.connect(lambda: told.append(None))
+    made.set_count(3, axis)
+    assert told and not made.aligned and made.pitch >= LOWEST_ROW
+    assert made.row_height == TABLE_ROW
+    assert made.tokens == (0, 8)  # what is not drawn belongs to the ends
+    made.show_rows(1, 2)
+    assert made.tokens == (4, 6)
+    made.scroll_to_token(6)
+    assert made.top > 1 and made.tokens[1] == 8
+    made.keep_in_sight(2)
+    assert made.top == 0
+    made.keep_in_sight(7)
+    assert made.top > 1
+    made.set_count(8)
+    assert made.tokens == made.visible

@@ -28,7 +28,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.cut_text import LONGEST
 from attn_gui.views.foot_scroll import FootScroll
 from attn_gui.views.header_editor import HeaderEditor
-from attn_gui.views.token_actions import GIVEN, TokenActions
+from attn_gui.views.token_actions import TokenActions
 from attn_gui.views.token_panel import TokenPanel
 from attn_gui.views.token_table import TokenTable
 
@@ -617,7 +617,7 @@ def test_given_q_k_v_have_no_dimensions_to_change(
     table.go_to(1, 0)
     for action in actions.for_dimensions():
         assert not action.isEnabled()
-        assert action.statusTip() == GIVEN
+        assert action.statusTip() == "Q, K and V were given: there are no embeddings"
     assert not panel.text_to_tokens.isEnabled()
     actions.insert_above.trigger()
     assert names(context) == ["a", "token4", "b", "c"]

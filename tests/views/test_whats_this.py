@@ -83,6 +83,7 @@ def open_dialogs(window: MainWindow) -> None:
     window.menus._show_diagnosis()
     window.top_bar.masking.open_panel()
     window.files._weights_dialog().show()
+    window.files._tensors_dialog().show()
     ImportDialog(window.context, window).show()
     window.menus.help.list.trigger()
     window.walk_through()

@@ -201,7 +201,7 @@ def test_switching_examples_and_back_keeps_everything_undoable(window: MainWindo
     for name in examples.names():
         window.open_example(name)
         settle(qtbot, window)
-        assert document.session.named.name == name
+        assert document.session.named.name == examples.load(name).name
     for _ in examples.names():
         document.undo_stack.undo()
     settle(qtbot, window)

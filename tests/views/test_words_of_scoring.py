@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
 from attn_gui.model.answers import RowSums
+from attn_gui.model.experiment import Experiment
 from attn_gui.model.normalisers.entmax15 import Entmax15
 from attn_gui.model.normalisers.sigmoid import Sigmoid
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
@@ -81,12 +82,16 @@ def sums_of(values: list[float], empty: list[bool], judged: bool) -> RowSums:
 
 
 def test_rows_that_are_masked_whole_are_left_out_of_the_range() -> None:
-    sigmoid = Scoring(normaliser=Sigmoid())
+    sigmoid = Experiment.from_tokens(["a"], [[1.0]], scoring=Scoring(normaliser=Sigmoid()))
     some = sums_of([0.0, 0.5, 2.25], [True, False, False], False)
     assert row_sum_fact(some, sigmoid) == "⚠ 1 row fully masked, rows sum to 0.50 to 2.25 (sigmoid)"
     assert row_sum_fact(sums_of([0.0], [True], False), sigmoid) == "⚠ 1 row fully masked"
     assert row_sum_fact(sums_of([0.5, 0.5], [False, False], False), sigmoid) == "rows sum to 0.50 (sigmoid)"
-    assert "masked in some heads" in row_sum_fact(sums_of([0.5], [False], False), Scoring())
+    given = Experiment.from_weights([[0.25]])
+    assert row_sum_fact(sums_of([0.25], [False], False), given) == "rows sum to 0.25 (weights as given)"
+    assert "masked in some heads" in row_sum_fact(
+        sums_of([0.5], [False], False), Experiment.from_tokens(["a"], [[1.0]])
+    )
 
 
 def test_sums_that_need_not_be_1_are_shown_unjudged(context: Context, qtbot: QtBot) -> None:

@@ -16,7 +16,7 @@ from attn_gui.compute import attention
 from attn_gui.compute.check.setting import WORKING, Setting
 from attn_gui.model.qk_norm import QKNorm
 from attn_gui.model.rotary import Rotary
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 
@@ -132,8 +132,8 @@ def rows_of(chain: Chain, letter: str) -> T:
 def projected(chain: Chain, letter: str, W: T | None = None, b: T | None = None) -> T:
     """Queries, keys or values of the tokens, [heads or kv_heads, n, size]; by W and b in place of their own."""
     e, setting = chain.setting.e, chain.setting
-    if isinstance(e.source, GivenQKV):
-        return setting.tensor(getattr(e.source, letter))
+    if not isinstance(e.source, FromTokens):
+        return setting.tensor(e.source.parts()[letter])
     if W is None:
         W, b = setting.weight(f"W_{letter}"), setting.weight(f"b_{letter}")
     assert W is not None  # an experiment has checked its weights
@@ -208,6 +208,24 @@ def _bias(chain: Chain) -> T:
     return torch.zeros_like(chain["capped"]) if bias is None else bias
 
 
+def _capped(chain: Chain) -> T:
+    """The scores before the bias: those that were given, where some were."""
+    given = chain.setting.given("A")
+    return (
+        attention.capped_scores(chain["scaled"], chain.setting.e.scoring.softcap, WORKING) if given is None else given
+    )
+
+
+def _weights(chain: Chain) -> T:
+    given = chain.setting.given("N")
+    return weights(chain, chain["A_masked"]) if given is None else given
+
+
+def _head_output(chain: Chain) -> T:
+    nothing = empty(chain["A_masked"]) if chain.setting.e.has_scores else None
+    return attention.head_output(chain["N"], chain["V"], nothing, WORKING)
+
+
 def _output(chain: Chain) -> T:
     setting = chain.setting
     return attention.output(chain["concat"], setting.weight("W_O"), setting.weight("b_O"), WORKING)
@@ -226,12 +244,12 @@ PLAIN: dict[str, Step] = {
     "V": lambda chain: for_heads(chain, projected(chain, "V"), "V"),
     "raw": lambda chain: attention.raw_scores(chain["Q"], chain["K"], WORKING),
     "scaled": lambda chain: attention.scaled_scores(chain["raw"], chain.setting.e.scale, WORKING),
-    "capped": lambda chain: attention.capped_scores(chain["scaled"], chain.setting.e.scoring.softcap, WORKING),
+    "capped": _capped,
     "bias": _bias,
     "A": _biased,
     "A_masked": lambda chain: attention.masked_scores(chain["A"], chain.setting.allowed),
-    "N": lambda chain: weights(chain, chain["A_masked"]),
-    "head_output": lambda chain: attention.head_output(chain["N"], chain["V"], empty(chain["A_masked"]), WORKING),
+    "N": _weights,
+    "head_output": _head_output,
     "concat": lambda chain: attention.concat(chain["head_output"]),
     "output": _output,
 }

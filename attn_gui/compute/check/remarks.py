@@ -13,7 +13,7 @@ MOST_NAMED = 3
 
 def remarks_on(e: Experiment, table: GivenTable, printed: Printed) -> tuple[str, ...]:
     """Rows of weights whose sum is not 1, as far as rounding lets one tell."""
-    if table.stage != "N" or table.head == "mean" or not e.scoring.sums_to_one:
+    if table.stage != "N" or table.head == "mean" or not e.sums_to_one:
         return ()
     with np.errstate(over="ignore"):
         sums = printed.values.sum(axis=1)  # NaN where a cell is blank

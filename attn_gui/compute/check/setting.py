@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from attn_gui.compute.masking import Mask
 from attn_gui.compute.projections import Projections
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
+from attn_gui.model.sources import FromTokens
 
 T = torch.Tensor
 WORKING = torch.float64
@@ -37,8 +39,13 @@ class Setting:
         sinks = e.scoring.sinks
         self.sinks = None if sinks is None else self.tensor(np.array(sinks))[:, None, None]
 
-    def tensor(self, array: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> T:
+    def tensor(self, array: np.ndarray[Any, Any]) -> T:
         return self.projections.tensor(array)
+
+    def given(self, part: str) -> T | None:
+        """What was given of the stage ``part``; None where it is computed."""
+        parts = {} if isinstance(self.e.source, FromTokens) else self.e.source.parts()
+        return self.tensor(parts[part]) if part in parts else None
 
     def weight(self, name: str) -> T | None:
         """A matrix or a bias; None where there is none."""

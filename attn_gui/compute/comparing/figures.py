@@ -165,6 +165,8 @@ def _cosine(comparison: Comparison) -> Generator[float, None, RowFigures | str]:
     stage, sides = comparison.output_stage, comparison.sides
     if comparison.heads and any(side.head == "mean" for side in sides):
         return "the mean over heads has no output of its own"
+    if not all(side.experiment.has_values for side in sides):
+        return "there are no values, and no outputs"
     if any(side.trace.part() < 1 for side in sides):
         return "not every row is computed yet"
     left, right = (_rows_of(side, stage) for side in sides)

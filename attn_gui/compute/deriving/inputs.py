@@ -20,6 +20,7 @@ from attn_gui.model.positions.sinusoidal import Sinusoidal
 from attn_gui.model.tokens import TokenSequence
 
 GIVEN = Formula("as given", r"\text{as given}")
+NOT_COMPUTED = "given, not computed"
 PLACED = Formula("x + p", "x + p")
 WAVES = {
     "sin": Formula("sin(position / base^(2i/d))", r"\sin\left(\text{position} / \text{base}^{2i/d}\right)"),

@@ -9,7 +9,7 @@ from attn_gui.compute.deriving.inputs import GIVEN, embedding
 from attn_gui.compute.deriving.subject import Subject
 from attn_gui.compute.deriving.terms import sum_of
 from attn_gui.model.derivation import Cell, Expression, Formula, Operand, Parameter, Product, Sum
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.stage_shape import stages_of
 
 WORDS = {"Q": "Query", "K": "Key", "V": "Value"}
@@ -29,12 +29,9 @@ def derive_projected(subject: Subject, chain: Chain, cell: Cell) -> None:
         note = "a key that is no token’s"
         source = Parameter(f"appended {letter}", cell.row - tokens, subject.kv_head * width + cell.column)
         chain.stage(f"{WORDS[letter]} as given", GIVEN, Operand(typed, name, source), cell, value, note)
-    elif isinstance(e.source, GivenQKV):
-        array = {"Q": e.source.Q, "K": e.source.K, "V": e.source.V}[letter]
-        head = subject.head if letter == "Q" else subject.kv_head
-        typed = float(array[head, cell.row, cell.column])
-        source = Parameter(letter, head * array.shape[1] + cell.row, cell.column)
-        chain.stage(f"{WORDS[letter]} as given", GIVEN, Operand(typed, name, source), cell, value)
+    elif not isinstance(e.source, FromTokens):
+        given = subject.as_given(letter, cell.row, cell.column, name)
+        chain.stage(f"{WORDS[letter]} as given", GIVEN, given, cell, value)
     else:
         _project(subject, chain, cell, letter, value)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from attn_gui.compute.deriving.biasing import bias_of
 from attn_gui.compute.deriving.chain import Chain
+from attn_gui.compute.deriving.inputs import GIVEN, NOT_COMPUTED
 from attn_gui.compute.deriving.projecting import vector_name
 from attn_gui.compute.deriving.subject import Subject
 from attn_gui.compute.deriving.terms import sum_of
@@ -40,6 +41,8 @@ def derive_scores(subject: Subject, chain: Chain, cell: Cell) -> None:
         _bias(subject, chain, cell)
         return
     i, j = cell.row, cell.column
+    if not subject.experiment.has_queries:
+        _given(subject, chain, cell)
     for stage in _stages(subject, cell.stage):
         here = replace(cell, stage=stage)
         if stage == "A_masked":
@@ -68,13 +71,27 @@ def masked_by(subject: Subject, i: int, j: int, head: Head) -> str:
 def _stages(subject: Subject, last: str) -> list[str]:
     """The stages up to ``last`` that do something."""
     scoring = subject.experiment.scoring
-    wanted = ["raw", "scaled"]
+    wanted = ["raw", "scaled"] if subject.experiment.has_queries else []
     if scoring.softcap is not None:
         wanted.append("capped")
     if scoring.biases:
         wanted.append("A")
     wanted = [stage for stage in wanted if ORDER.index(stage) <= ORDER.index(last)]
     return [*wanted, "A_masked"] if last == "A_masked" else wanted
+
+
+def _given(subject: Subject, chain: Chain, cell: Cell) -> None:
+    """The score as it was given, before a bias."""
+    given = subject.as_given("A", cell.row, cell.column, f"score {_of_cell(subject, cell)}, as given")
+    if subject.experiment.scoring.biases:
+        chain.between("Score as given", GIVEN, given, "score as given", NOT_COMPUTED)
+    else:
+        here = replace(cell, stage="A")
+        chain.stage("Score as given", GIVEN, given, here, subject.value(here), NOT_COMPUTED)
+
+
+def _of_cell(subject: Subject, cell: Cell) -> str:
+    return f"of {subject.query(cell.row)} for {subject.key(cell.column)}"
 
 
 def _dot(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
@@ -125,6 +142,11 @@ def _cap(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
 
 def _add_bias(subject: Subject, chain: Chain, cell: Cell, value: float) -> None:
     bias = bias_of(subject, chain, cell.row, cell.column)
+    if not subject.experiment.has_queries:
+        typed = subject.as_given("A", cell.row, cell.column, f"score {_of_cell(subject, cell)}, as given")
+        kept = replace(typed, value=float(subject.given(np.array(typed.value))))
+        chain.stage("Bias", BIASED, Sum((kept, bias)), cell, value)
+        return
     before = replace(cell, stage="capped")
     name = "scaled score" if subject.experiment.scoring.softcap is None else "capped score"
     chain.stage("Bias", BIASED, Sum((Operand(subject.value(before), name, before), bias)), cell, value)

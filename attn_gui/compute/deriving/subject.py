@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.numbers import from_numpy, stored, to_numpy
 from attn_gui.model.derivation import Cell, Operand, Parameter
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Floats
 from attn_gui.model.trace import Head, Trace
 
@@ -40,7 +41,8 @@ class Subject:
 
     def allowed(self, i: int, head: Head | None = None) -> NDArray[np.bool_]:
         """Which keys query ``i`` may attend to, [n_k]."""
-        matrix = self.trace.matrix("A_masked", self.head if head is None else head)
+        stage = "A_masked" if self.experiment.has_scores else "N"
+        matrix = self.trace.matrix(stage, self.head if head is None else head)
         return np.asarray(matrix.allowed(slice(i, i + 1), slice(0, self.experiment.n_k))[0])
 
     def cell(self, stage: str, row: int, column: int) -> Cell:
@@ -59,6 +61,13 @@ class Subject:
         """``array`` as the computation takes it: rounded once to the precision."""
         dtype = stored(self.experiment.precision)
         return to_numpy(from_numpy(array, dtype, torch.device("cpu"))).astype(np.float64)
+
+    def as_given(self, part: str, row: int, column: int, name: str) -> Operand:
+        """A number of what was given, before it was rounded to the precision; of this head or its kv head."""
+        source = self.experiment.source
+        assert not isinstance(source, FromTokens)
+        array, head = source.parts()[part], self.kv_head if part in "KV" else self.head
+        return Operand(float(array[head, row, column]), name, Parameter(part, head * array.shape[1] + row, column))
 
     def weight(self, table: str, row: int, column: int, value: float) -> Operand:
         return Operand(value, f"{table}, row {row + 1}, column {column + 1}", Parameter(table, row, column))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attn_gui.compute.deriving.chain import Chain
+from attn_gui.compute.deriving.inputs import GIVEN, NOT_COMPUTED
 from attn_gui.compute.deriving.scoring import derive_scores
 from attn_gui.compute.deriving.subject import Subject
 from attn_gui.compute.deriving.terms import largest_of, sum_of
@@ -30,6 +31,10 @@ NOTHING = Formula("N = 0 where masked", r"N = 0 \text{ where masked}")
 def derive_weight(subject: Subject, chain: Chain, cell: Cell) -> None:
     """From the two vectors to the weight."""
     i, j = cell.row, cell.column
+    if not subject.experiment.has_scores:
+        given = subject.as_given("N", i, j, f"weight of {subject.query(i)} for {subject.key(j)}, as given")
+        chain.stage("Weight as given", GIVEN, given, cell, subject.value(cell), NOT_COMPUTED)
+        return
     allowed = subject.allowed(i)
     derive_scores(subject, chain, subject.cell("A" if allowed[j] else "A_masked", i, j))
     value = subject.value(cell)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.stream.given import scan_given
 from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.mean import scan_mean
 from attn_gui.compute.stream.overview import Overview
@@ -44,6 +45,8 @@ class StreamedHead(Sweep):
     def scan(self, rows: slice, into: Overview) -> Scan:
         """A scan of ``rows``, which may have a step."""
         scores, head, put = self._scores, self._head, self._putting(rows, into)
+        if scores.given.weights:
+            return (yield from scan_given(scores, head, rows, into.factors, put))
         beside = scores.beside(head)
         if beside is not None:
             scanned = yield from scan(scores, head, rows, beside, into.factors, put)
@@ -75,7 +78,9 @@ class StreamedMean(Sweep):
     def _scans(self, rows: Sequence[slice], into: Overview) -> Generator[float, None, Iterator[Scan]]:
         scans = []
         for some in rows:
-            if some.step:
+            if self._scores.given.weights:
+                states = [head.row(some) for head in self._heads]
+            elif some.step:
                 states = yield from self._sampled_states(some, into)
             else:
                 for head in self._heads:

@@ -55,6 +55,8 @@ class StreamedMatrix:
         self.key = stage, head
         self._heads = heads if head == "mean" else [heads[head]]
         self._numbers = range(len(heads)) if head == "mean" else [head]
+        # whether cells need to know of their whole rows
+        self._of_rows = stage == "N" and not scores.given.weights
         self._extent: tuple[float, float] | None = None
         self._sampled: dict[Pooling, Tile] = {}
 
@@ -66,7 +68,7 @@ class StreamedMatrix:
         n_q = self.shape[0]
         dtype = torch.float32 if self._scores.dtype is torch.bfloat16 else self._scores.dtype
         out = torch.empty(rows.stop - rows.start, columns.stop - columns.start, dtype=dtype)
-        if self._stage == "N":
+        if self._of_rows:
             for head in self._heads:
                 head.need(rows)
         tiles = self._scores.grid.around(rows, n_q)
@@ -98,7 +100,8 @@ class StreamedMatrix:
 
     def extent(self, first_key: int = 0) -> tuple[float, float]:
         if self._stage == "N":
-            return 0.0, self._sweep.highest(first_key)
+            low = 0.0 if self._of_rows else _known(*self._sweep.ends())[0]
+            return min(low, 0.0), self._sweep.highest(first_key)
         scale, plain = self._scores.experiment.scale, self._scores.experiment.scoring
         if self._stage in ("A", "A_masked"):
             return _known(*self._sweep.ends())
@@ -160,11 +163,11 @@ class StreamedMatrix:
 
     def ready(self, rows: slice) -> bool:
         """Whether cells of ``rows`` can be had without going over their whole rows."""
-        return self._stage != "N" or all(bool(head.rows_done[rows].all()) for head in self._heads)
+        return not self._of_rows or all(bool(head.rows_done[rows].all()) for head in self._heads)
 
     def made_ready(self, rows: slice) -> Generator[float, None, None]:
         """Have :meth:`ready` so, in short steps."""
-        if self._stage == "N":
+        if self._of_rows:
             for head in self._heads:
                 yield from head.need_steps(rows)
 
@@ -204,7 +207,7 @@ class StreamedMatrix:
             S = self._strips.block(stage, number, tile, part, few, room)
             here = slice(keys.start - part.start, keys.stop - part.start)
             values = S[here, rows.start - tile.start : rows.stop - tile.start].t()
-            if self._stage == "N":
+            if self._of_rows:
                 if not scores.mask.everything:
                     values = torch.where(scores.allowed(number, rows, keys).t(), values, -torch.inf)
                 values = weigh(scores, values, *head.row(rows))

@@ -55,12 +55,15 @@ def scan_mean(
 def mean_block(
     scores: Scores, rows: slice, keys: slice, states: Sequence[tuple[Row, torch.Tensor]]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The mean scores before the mask, the mean weights, and where any head may attend: [rows, keys]."""
+    """The mean scores before the mask, the mean weights, and where any head may attend: [rows, keys].
+
+    Where weights were given, they are in the place of the scores too.
+    """
     heads = len(states)
     A_sum = N_sum = anywhere = None
     for head, (row, empty) in enumerate(states):
         A, allowed = scores.block(head, rows, keys).t(), scores.allowed(head, rows, keys).t()
-        N = weigh(scores, torch.where(allowed, A, -torch.inf), row, empty)
+        N = A if scores.given.weights else weigh(scores, torch.where(allowed, A, -torch.inf), row, empty)
         A, N = A.to(scores.working), N.to(scores.working)
         A_sum = A if A_sum is None else A_sum + A
         N_sum = N if N_sum is None else N_sum + N

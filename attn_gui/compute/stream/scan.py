@@ -71,7 +71,7 @@ def _scan(
     least = max(beside, default=-math.inf)
     gathered = new(0.0, V.shape[0], count)
     shifts: list[tuple[int, torch.Tensor]] = []  # as powers of two; the first group that each holds for
-    minus = limit = gathered[0]
+    minus = limit = new(0.0, count)
     highest, others = [], []  # of each segment; without the first key
     low, any_masked = math.inf, False
     for keys, masked in segments:

@@ -11,6 +11,7 @@ import torch
 
 from attn_gui.compute import attention
 from attn_gui.compute.biasing import Biasing
+from attn_gui.compute.given import GivenCells
 from attn_gui.compute.indices import Indices
 from attn_gui.compute.masking import Mask
 from attn_gui.compute.numbers import stored, summed
@@ -41,6 +42,7 @@ class Scores:
         self.dtype, self.working = stored(e.precision), summed(e.precision)
         self.rooms = rooms_for(self.working, self.device)
         self.inputs = Projections(e, self.device)
+        self.given = GivenCells(e, self.device)
         indices = Indices(e, self.device)
         self.mask = Mask(e, self.device, indices)
         self.bias = Biasing(e, indices)
@@ -55,11 +57,14 @@ class Scores:
     ) -> torch.Tensor:
         """``raw``, ``scaled``, ``capped``, ``bias`` or ``A``, all before the mask, as stored: [keys, rows].
 
-        keys: whole tiles. rows: those of one row of tiles, or any with a step. out: where the result may be put.
+        ``N`` where that was given. keys: whole tiles. rows: those of one row of tiles, or any with a step. out: where
+        the result may be put.
         """
         e = self.experiment
         if stage == "bias":
             return self._biases(head, rows, keys).to(self.dtype)
+        if self.given.scores or self.given.weights:
+            return self._looked_up(head, rows, keys, out)
         Q, K = self.inputs.Q[head, rows], self.inputs.K[head]  # [rows, d_k], [n_k, d_k]
         shape = keys.stop - keys.start, len(Q)
         S = torch.empty(shape, dtype=self.dtype, device=self.device) if out is None else out
@@ -85,6 +90,13 @@ class Scores:
         if stage == "capped" or self.bias.nothing:
             return S
         return attention.biased_scores(S, self._biases(head, rows, keys), S)
+
+    def _looked_up(self, head: int, rows: slice, keys: slice, out: torch.Tensor | None) -> torch.Tensor:
+        """Scores that were given, with their bias, or weights: [keys, rows]."""
+        found = self.given.block(head, rows, keys).t()
+        S = torch.empty(found.shape, dtype=self.dtype, device=self.device) if out is None else out
+        S.copy_(found)
+        return S if self.bias.nothing else attention.biased_scores(S, self._biases(head, rows, keys), S)
 
     def allowed(self, head: int, rows: slice, keys: slice) -> torch.Tensor:
         """Where the mask allows, bool [keys, rows], not to be changed."""

@@ -68,6 +68,8 @@ class StreamedTrace:
         return sums[0] if len(sums) == 1 else np.mean(sums, axis=0)
 
     def empty_rows(self, head: Head) -> NDArray[np.bool_]:
+        if not self.experiment.has_scores:
+            return np.zeros(self.experiment.n_q, bool)
         empty = np.stack([each.empty.cpu().numpy() for each in self._having(head)])
         return np.asarray(empty.all(axis=0))
 

@@ -58,6 +58,8 @@ class Kept:
 
     def add(self, A: torch.Tensor, N: torch.Tensor, allowed: torch.Tensor) -> None:
         """Scores before the mask, weights and mask of some rows, [rows, n_k]."""
+        # numpy is slow with numbers of 16 bits
+        A, N = A.to(self._scores.working), N.to(self._scores.working)
         a, n, cells = to_numpy(A), to_numpy(N), allowed.cpu().numpy()
         usable = np.isfinite(a) & cells
         self._low = min(self._low, float(np.where(usable, a, np.inf).min()))

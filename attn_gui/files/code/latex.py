@@ -103,7 +103,7 @@ def _formula(e: Experiment, stage: str, above: str) -> str:
     if stage in ("A", "A_masked"):
         return f"A{above}{_scores(e, above)}"
     if stage == "N":
-        name = NAMES.get(e.scoring.normaliser.kind)
+        name = NAMES.get(e.scoring.normaliser.kind) if e.has_scores else None
         return f"N{above}" + (f" = {name}(A{above})" if name is not None and e.scoring.sinks is None else "")
     if stage == "head_output":
         return f"O{above} = N{above} V{above}"
@@ -132,7 +132,7 @@ def _projection(e: Experiment, letter: str) -> str:
 
 def _scores(e: Experiment, above: str) -> str:
     scoring = e.scoring
-    if scoring.softcap is not None or scoring.biases:
+    if scoring.softcap is not None or scoring.biases or not e.has_queries:
         return ""
     # a group of its own: one symbol takes one superscript
     product = rf"Q{above} K{above}{'{}' if above else ''}^{{\top}}"

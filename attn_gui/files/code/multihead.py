@@ -78,7 +78,7 @@ def page_of(e: Experiment, weights: Weights, decimals: int) -> Page:
         "with torch.no_grad():",
         f"    output, N = attention({query}, {keys}, {values}{mask}, average_attn_weights=False)",
     )
-    add_printing(page)
+    add_printing(page, e)
     return page
 
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from attn_gui.files.code import biasing, masking, placing
 from attn_gui.files.code.literals import number
-from attn_gui.files.code.page import Page, remark
+from attn_gui.files.code.page import MOST, Page, remark
 from attn_gui.model.dialects import Dialect
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 
@@ -44,9 +44,11 @@ def add_beginning(page: Page, e: Experiment, decimals: int, how: str) -> None:
     page.gap()
 
 
-def add_printing(page: Page) -> None:
+def add_printing(page: Page, e: Experiment) -> None:
     page.gap()
-    page.add('print("N, the weights:")', "print(N)", 'print("output:")', "print(output)")
+    page.add('print("N, the weights:")', "print(N)")
+    if e.has_values:
+        page.add('print("output:")', "print(output)")
 
 
 def add_sequence(page: Page, name: str, sequence: TokenSequence, shape: str) -> None:
@@ -108,20 +110,26 @@ class _Steps:
         if scoring.rotary is not None or scoring.position.kind == "sinusoidal":
             placing.add_positions(page, e)
         if not self._flat:
-            page.add(f"heads, kv_heads, d_k, d_v = {e.heads}, {e.kv_heads}, {e.d_k}, {e.d_v}")
+            sizes = {"heads": e.heads, "kv_heads": e.kv_heads, "d_k": e.d_k, "d_v": e.d_v}
+            there = {name: size for name, size in sizes.items() if size}
+            page.add(f"{', '.join(there)} = {', '.join(map(str, there.values()))}")
         self._add_projections()
         page.gap()
         self._add_norm_and_rotary()
         self._add_appended()
-        if e.heads != e.kv_heads:
+        if e.heads != e.kv_heads and e.has_values:
             page.add(f"# {e.heads // e.kv_heads} query heads share a head of keys and values")
-            for letter in "KV":
+            for letter in "KV" if e.has_queries else "V" if e.has_values else "":
                 page.add(f"{letter} = {self._d.repeat(letter, 'heads // kv_heads')}")
         page.gap()
-        self._add_scores()
-        self._add_weights()
-        self._add_output()
-        add_printing(page)
+        if e.has_queries:
+            self._add_scores()
+        if e.has_scores:
+            self._add_bias_and_mask()
+            self._add_weights()
+        if e.has_values:
+            self._add_output()
+        add_printing(page, e)
 
     def _shape(self, rows: str, columns: str, heads: str = "heads") -> str:
         return f"[{rows}, {columns}]" if self._flat else f"[{heads}, {rows}, {columns}]"
@@ -130,10 +138,12 @@ class _Steps:
         """Q, K and V, [n, size] or [heads, n, size]."""
         page, e = self._page, self._e
         sizes = {"Q": ("n_q", "d_k", "heads"), "K": ("n_k", "d_k", "kv_heads"), "V": ("n_k", "d_v", "kv_heads")}
-        if isinstance(e.source, GivenQKV):
-            for letter, (rows, columns, heads) in sizes.items():
-                given = getattr(e.source, letter)
-                page.table(letter, given[0] if self._flat else given, shape=self._shape(rows, columns, heads))
+        if not isinstance(e.source, FromTokens):
+            sizes |= dict.fromkeys("AN", ("n_q", "n_k", "heads"))
+            for letter, given in e.source.parts().items():
+                # more than a script may hold is refused by its size, before it is looked at
+                numbers = given if given.size > MOST else given.astype(np.float64)
+                page.table(letter, numbers[0] if self._flat else numbers, shape=self._shape(*sizes[letter]))
             return
         inputs = add_inputs(page, e)
         page.gap()
@@ -177,7 +187,7 @@ class _Steps:
                 page.add(f"{letter} = {self._d.join(f'{letter}, {part}', -2)}")
 
     def _add_scores(self) -> None:
-        """A, before the mask: raw, scaled, capped, biased."""
+        """A, before bias and mask: raw, scaled, capped."""
         page, scoring = self._page, self._e.scoring
         scale = "1 / math.sqrt(Q.shape[-1])" if scoring.scale is None else number(scoring.scale)
         if scoring.temperature != 1:
@@ -191,6 +201,9 @@ class _Steps:
         if scoring.softcap is not None:
             cap = number(scoring.softcap)
             page.add(f"A = {page.staged(f'{cap} * {self._d.xp}.tanh(A / {cap})')}  # softcap")
+
+    def _add_bias_and_mask(self) -> None:
+        page, scoring = self._page, self._e.scoring
         if masking.needs_indices(self._e) or biasing.needs_indices(self._e):
             page.gap()
             masking.add_indices(page, self._e)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QPushButton, QToolButton, QWidget
 
 from attn_gui.control.comparing import Comparing
+from attn_gui.control.original import Original
 from attn_gui.files.errors import FileError
 from attn_gui.model import view_choices
 from attn_gui.model.comparison import Comparison, Side, comparable
@@ -22,14 +23,17 @@ from attn_gui.views.drawers.drawer import Drawer
 from attn_gui.views.top_bar import Dropdown
 
 FIRST_STAGE = "N"
-PINNED = "pinned"
+PINNED, ORIGINAL = "pinned", "original"
 TOPIC = "compare"
 # characters of the widest choice of the other side: "Pinned", "Head 128"
 LONGEST_SIDE = 8
 
 
 class CompareDrawer(Drawer):
-    """Follows the selected head; the other side is the pinned experiment, or a head that was chosen."""
+    """Follows the selected head.
+
+    The other side is the pinned experiment, what the experiment was originally, or a head that was chosen.
+    """
 
     title = "Compare"
     row_height = LOWEST_ROW
@@ -37,6 +41,7 @@ class CompareDrawer(Drawer):
     def __init__(self, context: Context, pins: PinActions, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
         self._pinned = pins.pinned
+        self._original = Original(context.worker, context.feed, context.document, self)
         self.comparing = Comparing(context.worker, context.feed, self)
         self.stage, self.against = Dropdown("Stage"), Dropdown("Compare with")
         self.stage.setMaxVisibleItems(len(STAGES))
@@ -76,6 +81,7 @@ class CompareDrawer(Drawer):
         self.compare_heads.clicked.connect(self._compare_heads)
         self.save_csv.triggered.connect(self.ask_and_save)
         self._pinned.changed.connect(self._on_pinned)
+        self._original.changed.connect(self._refresh_if_visible)
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
         context.feed.traced.connect(lambda trace: self._refresh_if_visible())
         context.feed.passed.connect(self._on_passed)
@@ -109,24 +115,31 @@ class CompareDrawer(Drawer):
             return None
         right = Side(trace, min(head, e.heads - 1) if isinstance(head, int) else head)
         other = self._against(trace)
-        if other != PINNED:
-            left = Side(trace, int(other.split()[1]) - 1)
-        elif self._pinned.trace is not None:
-            heads = self._pinned.trace.experiment.heads
-            left = Side(self._pinned.trace, min(head, heads - 1) if isinstance(head, int) else head)
-        else:
+        of_heads = other not in (PINNED, ORIGINAL)
+        if other == ORIGINAL:
+            self._original.want()
+        beside = trace if of_heads else self._original.trace if other == ORIGINAL else self._pinned.trace
+        if beside is None:
             return None
+        if of_heads:
+            left = Side(beside, int(other.split()[1]) - 1)
+        else:
+            left = Side(beside, min(head, beside.experiment.heads - 1) if isinstance(head, int) else head)
         possible = [name for name, reason in comparable(left.experiment, e) if reason is None]
         stage = view_choices.word(self.context.document.session, "compare_stage", possible, FIRST_STAGE)
-        return Comparison(left, right, stage, heads=other != PINNED)
+        return Comparison(left, right, stage, of_heads, "original" if other == ORIGINAL else "pinned")
 
     def _hides(self, trace: Trace) -> bool:
         sides = [trace] if self._pinned.trace is None else [trace, self._pinned.trace]
         return any(side.experiment.hidden for side in sides)
 
     def _against(self, trace: Trace) -> str:
-        """The other side: ``pinned`` or ``head 2``."""
-        return view_choices.word(self.context.document.session, "compare_with", _heads_of(trace), PINNED)
+        """The other side: ``pinned``, ``original`` or ``head 2``."""
+        original = [] if self._original.experiment is None else [ORIGINAL]
+        usual = ORIGINAL if original and self._pinned.trace is None else PINNED
+        pinned = [] if self._pinned.trace is None else [PINNED]
+        possible = [*pinned, *original, *_heads_of(trace)]
+        return view_choices.word(self.context.document.session, "compare_with", possible, usual)
 
     def _offer(self, trace: Trace, comparison: Comparison) -> None:
         stages = comparable(comparison.left.experiment, trace.experiment)
@@ -134,6 +147,8 @@ class CompareDrawer(Drawer):
         pinned = self._pinned.trace is not None
         heads = _heads_of(trace) if trace.experiment.heads > 1 else []
         sides = [(PINNED, "Pinned", None if pinned else "nothing is pinned")]
+        if self._original.experiment is not None:
+            sides.append((ORIGINAL, "Original", None))
         sides += [(name, name.capitalize(), None) for name in heads]
         self.against.show_choices(sides, self._against(trace))
 
@@ -146,6 +161,8 @@ class CompareDrawer(Drawer):
             self.empty.say("Stages are hidden", "Nothing is compared with an exercise that hides some.")
         elif self.comparing.waiting:
             self.empty.say("Not every row is computed yet", "The outputs are compared once all of them are there.")
+        elif comparison is None and self._against(trace) == ORIGINAL:
+            self.empty.say("The original is being computed", "Then it stands beside the present experiment.")
         elif comparison is None:
             self.empty.say("Nothing is pinned", "Pin this experiment, then change something: here you see what it did.")
         self.show_empty(comparison is None or self.comparing.waiting)
@@ -154,7 +171,9 @@ class CompareDrawer(Drawer):
         pair = self.comparing.pair
         if pair is not None:
             comparison = pair.comparison
-            left, right = words.headings(comparison, self._pinned.name)
+            original = comparison.other == ORIGINAL
+            name = self.context.document.session.named.name if original else self._pinned.name
+            left, right = words.headings(comparison, name)
             self.body.name_sides(left, right)
             names = words.side_names(comparison)
             told = [words.of_heads(comparison), words.left_out(comparison, names), words.held(comparison, pair.held)]

@@ -105,23 +105,24 @@ def brought_down(strongest: bool) -> str:
 
 
 def held(comparison: Comparison, size: int) -> str:
-    """What a pinned trace takes in memory, where that is much."""
-    return f"Pinned: about {size / MEGABYTE:,.0f} MB" if size >= LARGE_BYTES and not comparison.heads else ""
+    """What the trace of the other side takes in memory, where that is much."""
+    told = f"{comparison.other.capitalize()}: about {size / MEGABYTE:,.0f} MB"
+    return told if size >= LARGE_BYTES and not comparison.heads else ""
 
 
-def headings(comparison: Comparison, pinned: str) -> tuple[str, str]:
-    """What stands over the two sides."""
+def headings(comparison: Comparison, other: str) -> tuple[str, str]:
+    """What stands over the two sides; ``other`` is the name of the one that is not present."""
     if comparison.heads:
         left, right = (head_name(side.head).capitalize() for side in comparison.sides)
         return left, f"{right} (selected)"
-    return f"Pinned: {token_text(pinned)}", "Present"
+    return f"{comparison.other.capitalize()}: {token_text(other)}", "Present"
 
 
 def side_names(comparison: Comparison) -> tuple[str, str]:
     """What the two sides are called in a sentence."""
     if comparison.heads:
         return head_name(comparison.left.head), head_name(comparison.right.head)
-    return "pinned", "present"
+    return comparison.other, "present"
 
 
 def of_heads(comparison: Comparison) -> str:
@@ -133,7 +134,7 @@ def of_heads(comparison: Comparison) -> str:
     counts = [side.experiment.heads for side in comparison.sides]
     if counts == [1, 1]:
         return ""
-    return left.capitalize() if left == right else f"Pinned {left}, present {right}"
+    return left.capitalize() if left == right else f"{comparison.other.capitalize()} {left}, present {right}"
 
 
 def _nouns(stage: str) -> str:

@@ -136,6 +136,8 @@ class GivenPanel(QWidget):
 
 
 def _source(e: Experiment, file: TensorFile | None) -> str:
+    if file is None and not e.has_queries:
+        return "The window has no Q, K and V: open a file of them."
     if file is None:
         heads = "1 head" if e.heads == 1 else f"{e.heads} heads"
         return f"Q, K and V of the window: {heads}, {e.n_q:,} queries, {e.n_k:,} keys, d_k {e.d_k:,}, d_v {e.d_v:,}."

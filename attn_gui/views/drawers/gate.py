@@ -18,6 +18,7 @@ class Gate(Feed):
         self._kept: dict[str, Ask] = {}
         self._open = False
         self.trace = feed.trace
+        self.arrangement = feed.arrangement
         feed.traced.connect(self._pass_trace)
         feed.answered.connect(self._pass_answer)
         feed.failed.connect(self.failed)
@@ -50,7 +51,7 @@ class Gate(Feed):
                 self._feed.ask(slot, ask if is_open else None)
 
     def _pass_trace(self, trace: Trace) -> None:
-        self.trace = trace
+        self.trace, self.arrangement = trace, self._feed.arrangement
         self.traced.emit(trace)
 
     def _pass_answer(self, slot: str, answer: object) -> None:

@@ -14,6 +14,8 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.picture import Picture
 from attn_gui.model.reshape import head_choices, with_heads, with_variant
 from attn_gui.model.session import Session
+from attn_gui.model.sources import were_given
+from attn_gui.model.stage_shape import missing
 from attn_gui.model.statistics import STATISTICS, HeadStatistics
 from attn_gui.model.trace import Head, Trace
 from attn_gui.model.variant import Variant
@@ -65,6 +67,7 @@ class HeadsDrawer(Drawer):
         self.more_heads.clicked.connect(self._take_more_heads)
         context.selection.head_changed.connect(self._on_head)
         context.document.changed.connect(self._on_changed)
+        context.arranging.changed.connect(self._ask)
         context.feed.traced.connect(self._on_traced)
         context.feed.answered.connect(self._on_answered)
         context.settings.changed.connect(self._on_setting)
@@ -74,7 +77,10 @@ class HeadsDrawer(Drawer):
     def refresh(self) -> None:
         e = self.context.document.experiment
         session = self.context.document.session
-        stage = view_choices.word(session, "heads_stage", [*STAGES_SHOWN, TABLE], "N")
+        possible = [*STAGES_SHOWN, TABLE] if e.has_scores else ["N", TABLE]
+        stage = view_choices.word(session, "heads_stage", possible, "N")
+        self.stage.button("A").setEnabled(e.has_scores)
+        self.stage.button("A").setToolTip(missing(e, "A"))
         caption = view_choices.word(session, "heads_caption", CAPTIONS, "shown")
         table = stage == TABLE
         self.stage.show_value(stage)
@@ -111,7 +117,11 @@ class HeadsDrawer(Drawer):
         if self.isVisible() and stage in STAGES_SHOWN:
             for head in self.grid.in_sight():
                 asks[f"head.{head}"] = PictureAsk(
-                    STAGES_SHOWN[stage], head, size=(pixels, pixels), diverging=stage == "A"
+                    STAGES_SHOWN[stage],
+                    head,
+                    size=(pixels, pixels),
+                    diverging=stage == "A",
+                    arranged=self.context.arranging.arrangement,
                 )
         self.keep_asks(asks)
 
@@ -120,7 +130,9 @@ class HeadsDrawer(Drawer):
             if before.experiment is not after.experiment:
                 # asked for again once the new trace is there, so that many heads never hold up the heatmaps
                 self.keep_asks({})
-            if before.experiment.heads != after.experiment.heads or before.view is not after.view:
+            changed = before.experiment.heads != after.experiment.heads
+            changed |= before.experiment.has_scores != after.experiment.has_scores
+            if changed or before.view is not after.view:
                 self.refresh()
             elif after.experiment.heads == 1:
                 self._show_empty(after.experiment)
@@ -143,7 +155,7 @@ class HeadsDrawer(Drawer):
         if index.isValid():
             self.grid.setCurrentIndex(index)
         if isinstance(head, int):
-            self.statistics.table.show_head(head)
+            self.statistics.table.show_line(head)
 
     def _on_setting(self, name: str) -> None:
         if name == "decimals":
@@ -160,7 +172,8 @@ class HeadsDrawer(Drawer):
     def _show_empty(self, e: Experiment) -> None:
         offer: str | None = None
         if e.weights is None:
-            text = "Q, K and V were given with one head. Give them with a head axis to see several side by side."
+            given = were_given(e.source)
+            text = f"{given} with one head. Give them with a head axis to see several side by side."
         elif e.variant.is_multi_head:
             count = _least_heads(e)
             text = "Choose more heads at the top to see them side by side."

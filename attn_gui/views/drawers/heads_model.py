@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from attn_gui.model.picture import MASKED, NON_FINITE, Picture
+from attn_gui.model.picture import Picture
 from attn_gui.model.statistics import STATISTICS, HeadStatistics
 from attn_gui.model.trace import Head
+from attn_gui.views.drawers.tile import Thumbnail
 from attn_gui.views.figures import percentages, shown
 
 Index = QModelIndex | QPersistentModelIndex
 NO_PARENT = QModelIndex()
 _STATISTIC = {statistic.name: statistic for statistic in STATISTICS}
-
-
-@dataclass(frozen=True, eq=False)
-class Thumbnail:
-    """A picture of one head, and the largest finite value among its allowed cells (None where there is none)."""
-
-    picture: Picture
-    largest: float | None
-
-    @classmethod
-    def of(cls, picture: Picture) -> Thumbnail:
-        values = picture.values[(picture.index != MASKED) & (picture.index != NON_FINITE)]
-        return cls(picture, float(values.max()) if values.size else None)
 
 
 class HeadsModel(QAbstractListModel):

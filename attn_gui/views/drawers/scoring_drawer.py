@@ -63,6 +63,7 @@ class ScoringDrawer(Drawer):
     def refresh(self) -> None:
         for group in self.groups:
             group.show_experiment(self.context.document.experiment)
+            group.show_whether_idle(self.context.document.experiment)
         # what scrolls tells nobody that it has grown
         self.updateGeometry()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.sources import GivenQKV
+from attn_gui.model.sources import FromTokens
 from attn_gui.model.stage_shape import stage_axes, stage_shape
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
@@ -29,7 +29,7 @@ def formula(e: Experiment, stage: str) -> str:
         "scaled": f"scaled = {scaled}",
         "capped": f"capped = {capped}",
         "bias": f"bias = {' + '.join(bias.formula or bias.title for bias in scoring.biases)}",
-        "A": f"A = {capped if cap else scaled}{' + bias' if scoring.biases else ''}",
+        "A": f"A = {(capped if cap else scaled) if e.has_queries else 'given'}{' + bias' if scoring.biases else ''}",
         "A_masked": "A, −∞ where masked" if formulas.is_masked(e) else "A, nothing is masked",
         "N": formulas.weights(e),
         "head_output": "N V",
@@ -52,7 +52,7 @@ def projection(e: Experiment, letter: str) -> str:
 def _of_projection(e: Experiment, stage: str) -> str:
     """Of Q, K and V before and after the QK-norm and rotary positions."""
     letter = stage[0]
-    start = f"{letter} given" if isinstance(e.source, GivenQKV) else projection(e, letter)
+    start = f"{letter} given" if not isinstance(e.source, FromTokens) else projection(e, letter)
     norm, rotary = e.scoring.qk_norm, e.scoring.rotary
     made = start
     if stage in ("Q", "K") and (norm is not None or rotary is not None):

@@ -73,6 +73,7 @@ class StagesDrawer(Drawer):
         self.picture.resized.connect(self._ask)
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
         context.document.changed.connect(lambda before, after: self._refresh_if_visible())
+        context.arranging.changed.connect(self._refresh_if_visible)
         context.feed.traced.connect(self._on_traced)
         context.feed.answered.connect(self._on_answered)
         self.refresh()
@@ -88,7 +89,7 @@ class StagesDrawer(Drawer):
         self.stage.show_choices([(name, STAGES[name].entry, None) for name in names], self._name(e))
         form = view_choices.word(self.context.document.session, "stage_as", self.form.values, "table")
         self.form.show_value(form)
-        self._bands.set_count(e.n_q)
+        self._bands.set_count(self.context.arranging.feed.framed(e).n_q)
         self._bodies.setCurrentWidget(self._body(self._name(e)) if form == "heatmap" else self.table)
         self.show_empty(self.context.feed.trace is None)
         self._tell()
@@ -98,7 +99,9 @@ class StagesDrawer(Drawer):
         if self._bodies.currentWidget() is self.table:
             return table_height(self.table, width)
         e = self.context.document.experiment
-        return CHROME + CELL_HEIGHT * stage_shape(e, self._name(e))[0]
+        name = self._name(e)
+        drawn = self.context.arranging.feed.framed(e) if STAGES[name].square else e
+        return CHROME + CELL_HEIGHT * stage_shape(drawn, name)[0]
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -108,7 +111,9 @@ class StagesDrawer(Drawer):
 
     def _name(self, e: Experiment) -> str:
         """The stage that is looked at; another where ``e`` has no such stage."""
-        return view_choices.word(self.context.document.session, "stage", stages_of(e), FIRST_STAGE)
+        names = stages_of(e)
+        first = FIRST_STAGE if FIRST_STAGE in names else "N"
+        return view_choices.word(self.context.document.session, "stage", names, first)
 
     def _head(self, name: str) -> Head:
         head = self.context.selection.head
@@ -121,7 +126,7 @@ class StagesDrawer(Drawer):
         if not STAGES[name].square:
             return self._pictured
         if name not in self.heatmaps:
-            self.heatmaps[name] = StageHeatmap(self.context, name, self._bands, self._columns)
+            self.heatmaps[name] = StageHeatmap(self.context.arranged, name, self._bands, self._columns)
             self._bodies.addWidget(self.heatmaps[name])
         return self.heatmaps[name]
 

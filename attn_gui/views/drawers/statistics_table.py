@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QTableView, QWidget
 
-from attn_gui.views.drawers.statistics_model import HEAD, SORT_ROLE, StatisticsModel
+from attn_gui.views.drawers.statistics_model import HEAD, SORT_ROLE
 from attn_gui.views.look import number_font
 
 ROW_HEIGHT = 28
@@ -26,18 +26,21 @@ class _Sorted(QSortFilterProxyModel):
 
 
 class StatisticsTable(QTableView):
-    """A click on a heading sorts; Enter or a double click opens the head (``opened``); Ctrl+C copies the lines."""
+    """A click on a heading sorts; Enter or a double click opens the line (``opened``); Ctrl+C copies the lines."""
 
     opened = Signal(int)
 
-    def __init__(self, model: StatisticsModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: QAbstractTableModel, name: str = "Statistics of each head", parent: QWidget | None = None
+    ) -> None:
+        """``model``: a line for each head, sorted by SORT_ROLE, and first by the first column."""
         super().__init__(parent)
         self._statistics = model
         self._sorted = _Sorted(self)
         self._sorted.setSourceModel(model)
         self._sorted.setSortRole(SORT_ROLE)
         self.setModel(self._sorted)
-        self.setAccessibleName("Statistics of each head")
+        self.setAccessibleName(name)
         self.setFont(number_font())
         self.setSortingEnabled(True)
         self.horizontalHeader().setSortIndicatorShown(False)
@@ -53,9 +56,9 @@ class StatisticsTable(QTableView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.doubleClicked.connect(self._open)
 
-    def show_head(self, head: int) -> None:
-        """Select the line of ``head``."""
-        index = self._sorted.mapFromSource(self._statistics.index(head, HEAD))
+    def show_line(self, line: int) -> None:
+        """Select a line of the model."""
+        index = self._sorted.mapFromSource(self._statistics.index(line, HEAD))
         if index.isValid() and index.row() != self.currentIndex().row():
             self.setCurrentIndex(index)
 

@@ -37,6 +37,7 @@ class WeightsDrawer(Drawer):
         self.model = WeightsModel(context, self)
         self.table = WeightsView(context, self.model)
         self.controls = WeightsControls(context)
+        self.empty.say("Too large to edit", "What was given stays in its file: it is looked at under Stages.")
         self.fill(self.matrix, self.further, self.extent, self.told, self.controls, body=self.table)
         self.matrix.chosen.connect(self.show_table)
         self.further.chosen.connect(self.show_table)
@@ -58,6 +59,11 @@ class WeightsDrawer(Drawer):
 
     def refresh(self) -> None:
         e = self.context.document.experiment
+        self.show_empty(not tables_of(e))
+        if not tables_of(e):
+            self.model.show_part(None)
+            self.controls.refresh()
+            return
         part = WeightsPart(e, self._show_choices(e), self._head(e))
         self._show_extent(part)
         self.model.show_part(part)
@@ -105,7 +111,8 @@ class WeightsDrawer(Drawer):
         titles = {table.name: table.title for table in tables_of(e)}
         first = [table.name for table in source_tables(e)]
         further = [(name, title, None) for name, title in titles.items() if name not in first]
-        name = view_choices.word(self.context.document.session, "weights_table", titles, first[0])
+        usual = first[0] if first else next(iter(titles))
+        name = view_choices.word(self.context.document.session, "weights_table", titles, usual)
         if first != self.matrix.values:
             self.matrix.offer([(each, titles[each]) for each in first])
         self.matrix.show_value(name if name in first else "")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REASON = "Hidden until the exercise is solved"
 # drawers that speak of nothing but what may be hidden; of its stages "stages" leaves out those that are
-HIDING = ("heads", "why", "compare", "flow", "check")
+HIDING = ("heads", "why", "compare", "flow", "check", "layers")
 
 
 class ExerciseMode(QObject):

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.recipe import EMBEDDINGS, LARGEST, LONGEST_SEED, MOST_DECIMALS, WEIGHTS, Recipe
-from attn_gui.model.sources import FromTokens
+from attn_gui.model.sources import FromTokens, were_given
 
 # whole numbers; with the most decimals they are as far as a recipe goes
 FARTHEST = LARGEST // 10**MOST_DECIMALS
@@ -95,10 +95,14 @@ class NumbersBox(QWidget):
 
     def offer(self, experiment: Experiment) -> None:
         """Offer what ``experiment`` has."""
-        from_tokens = isinstance(experiment.source, FromTokens)
-        self.embeddings.setText("New &embeddings for each student" if from_tokens else "N&ew Q, K, V for each student")
+        source = experiment.source
+        from_tokens = isinstance(source, FromTokens)
+        drawn = "Q, K, V" if experiment.has_queries else "given numbers"
+        self.embeddings.setText("New &embeddings for each student" if from_tokens else f"N&ew {drawn} for each student")
+        # given weights would be no weights any more
+        self.embeddings.setEnabled(experiment.has_scores or experiment.has_values)
         self.weights.setEnabled(from_tokens)
-        self.weights.setToolTip("" if from_tokens else "Q, K and V are given here: there are no weights")
+        self.weights.setToolTip("" if from_tokens else f"{were_given(source)}: there are no weights to draw")
 
     def _on_decimals(self, decimals: int) -> None:
         for number in (self.least, self.most):

@@ -35,10 +35,10 @@ class Copying(QObject):
 
     def copy(self, what: str, stage: str, head: Head, rows: slice, columns: slice) -> None:
         """Put rows and columns of ``stage`` on the clipboard, tab separated; ``what`` names them to the person."""
-        trace = self._feed.trace
-        if trace is None:
+        experiment = self._feed.experiment
+        if experiment is None:
             return
-        shape = trace.experiment.n_q, trace.experiment.n_k
+        shape = experiment.n_q, experiment.n_k
         (top, bottom, _), (left, right, _) = rows.indices(shape[0]), columns.indices(shape[1])
         cells = (bottom - top) * (right - left)
         if cells > MAX_COPIED_CELLS:
@@ -49,11 +49,11 @@ class Copying(QObject):
         self._feed.ask(self._slot, BlockAsk(stage, head, (top, bottom), (left, right)))
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        trace = self._feed.trace
-        if slot != self._slot or not isinstance(answer, Block) or trace is None:
+        experiment = self._feed.experiment
+        if slot != self._slot or not isinstance(answer, Block) or experiment is None:
             return
         self._feed.ask(self._slot, None)
-        block, precision = answer.values, trace.experiment.precision
+        block, precision = answer.values, experiment.precision
         self._worker.submit(
             f"{self._slot}.text", lambda: _text(block, precision), Priority.TRACE, self._on_text, self._on_failure
         )

@@ -16,6 +16,7 @@ from attn_gui.model.session import Session
 from attn_gui.model.trace import Head
 from attn_gui.model.walk import OF_SCORES
 from attn_gui.views.context import Context
+from attn_gui.views.heatmap.arranged_words import arranged_edit
 from attn_gui.views.heatmap.choices import Choices
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.flash_item import changed_cells
@@ -84,6 +85,7 @@ class Heatmap(QWidget):
             context.selection,
             context.bands,
             paintable=lambda: self.paintable,
+            editable=self._is_editable,
             clicked=self._on_click,
             told=lambda: self.readout.sentence.full,
         )
@@ -94,6 +96,7 @@ class Heatmap(QWidget):
             context.selection,
             self.picker,
             maskable=lambda: self.maskable,
+            editable=self._is_editable,
             open_table=lambda: self.show_table(True),
         )
         self.choices = Choices(context.document, self.pictures, slot)
@@ -114,7 +117,7 @@ class Heatmap(QWidget):
         self._follow_soon.setInterval(0)
         self._connect()
         self._restore(context.document.session)
-        self.plot.show_labels(context.document.experiment)
+        self.plot.show_labels(context.feed.framed(context.document.experiment))
         self._refresh_theme()
         self._show_cursor()
         self._ask()
@@ -128,6 +131,13 @@ class Heatmap(QWidget):
     def maskable(self) -> bool:
         """Whether the mask is shown here, so that Space masks the selected cell or allows it again."""
         return self.pictures.stage == "A_masked"
+
+    def _is_editable(self) -> bool:
+        """Whether each cell is one query and one key, so that the mask can be changed here; says so where not."""
+        arranged = self.context.feed.arranged
+        if arranged is not None:
+            self.context.notices.warn(arranged_edit(arranged), "arranged")
+        return arranged is None
 
     @property
     def shows_table(self) -> bool:
@@ -303,7 +313,7 @@ class Heatmap(QWidget):
         if after.view is not before.view:
             self._restore(after)
         if self.pictures.experiment is None:
-            self.plot.show_labels(after.experiment)
+            self.plot.show_labels(self.context.feed.framed(after.experiment))
 
     def _restore(self, session: Session) -> None:
         """Take the colours and the pooling that the session says."""

@@ -12,6 +12,7 @@ from attn_gui.model.asks import PictureAsk
 from attn_gui.model.picture import Picture
 from attn_gui.views.context import Context
 from attn_gui.views.drawing_file import CLIPBOARD_SCALE, DrawingFiles, png_image
+from attn_gui.views.heatmap.arranged_words import arranged_words
 from attn_gui.views.heatmap.figure import MOST_CELLS, Figure
 from attn_gui.views.heatmap.words import head_name
 
@@ -51,16 +52,18 @@ class ImageExport(QObject):
         self._context.feed.ask(self._slot, whole)
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        trace = self._context.feed.trace
-        if slot != self._slot or not isinstance(answer, Picture) or trace is None or self._then is None:
+        experiment, arranged = self._context.feed.experiment, self._context.feed.arranged
+        if slot != self._slot or not isinstance(answer, Picture) or experiment is None or self._then is None:
             return
         self._context.feed.ask(self._slot, None)
         then, self._then = self._then, None
+        name = self._context.document.session.named.name
+        told = "" if arranged is None else arranged_words(arranged, answer.request.stage)
         then(
             Figure(
                 f"{self._name}, {head_name(answer.request.head)}",
-                self._context.document.session.named.name,
-                trace.experiment,
+                f"{name}; {told}" if told else name,
+                experiment,
                 answer,
                 self._context.look.theme,
                 self._context.settings.decimals,

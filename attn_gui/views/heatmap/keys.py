@@ -29,6 +29,7 @@ class Keys(QObject):
         picker: Picker,
         *,
         maskable: Callable[[], bool],
+        editable: Callable[[], bool],
         open_table: Callable[[], None],
     ) -> None:
         super().__init__(plot)
@@ -38,6 +39,7 @@ class Keys(QObject):
         self._selection = selection
         self._picker = picker
         self._maskable = maskable
+        self._editable = editable
         self._open_table = open_table
         plot.installEventFilter(self)
 
@@ -49,7 +51,8 @@ class Keys(QObject):
         if moved is not None:
             self._go_to(*moved, extend=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         elif key == Key.Key_Space and self._maskable():
-            toggle(self._document, self._notices, *self._cell(), self._selection.head)
+            if self._editable():
+                toggle(self._document, self._notices, *self._cell(), self._selection.head)
         elif key in (Key.Key_Return, Key.Key_Enter):
             self._open_table()
         elif key == Key.Key_Escape and (self._selection.queries or self._selection.keys):

@@ -29,6 +29,7 @@ class Actions:
 
     def __init__(self, heatmap: Heatmap) -> None:
         self._heatmap = heatmap
+        self.further: list[QAction] = []  # of others, about the selected head and cell
         outlet = heatmap.outlet
         self.zoom_in = self._action("Zoom &in", ["+", "="], "Make the cells larger", lambda: self._zoom(ZOOM))
         self.zoom_out = self._action("Zoom &out", ["-"], "Make the cells smaller", lambda: self._zoom(1 / ZOOM))
@@ -64,7 +65,7 @@ class Actions:
 
     def for_table(self) -> list[QAction | None]:
         """What the table's menu has besides a table's own, None for a separator."""
-        return [self.copy_row, self.copy_matrix, None, self.table, None, self.why]
+        return [self.copy_row, self.copy_matrix, None, self.table, None, self.why, *self.further]
 
     def for_menu(self) -> list[QAction | None]:
         """Everything but saving, None for a separator."""
@@ -90,7 +91,7 @@ class Actions:
         menu = QMenu(self._heatmap)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         groups: list[list[QAction]] = [
-            [self.why],
+            [self.why, *self._possible()],
             [self.copy_value, self.copy_row, self.copy_matrix],
             [self.copy_picture, self.save_picture],
             [self.paint],
@@ -101,6 +102,9 @@ class Actions:
             menu.addActions(group)
             menu.addSeparator()
         return menu
+
+    def _possible(self) -> list[QAction]:
+        return [action for action in self.further if action.isEnabled()]
 
     def refresh(self) -> None:
         """Check what is chosen, and disable what this stage cannot have, with the reason."""

@@ -89,9 +89,10 @@ class Pictures(QObject):
         return (top, bottom, left, right), (max(1, height), max(1, width))
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        if slot != self._slot or not isinstance(answer, Picture) or self._feed.trace is None:
+        experiment = self._feed.experiment
+        if slot != self._slot or not isinstance(answer, Picture) or experiment is None:
             return
-        before, experiment = self.latest, self._feed.trace.experiment
+        before = self.latest
         shape = experiment.n_q, experiment.n_k
         self.latest = answer
         if _covers(answer, shape):

@@ -92,6 +92,12 @@ class Plot(QWidget):
         columns.changed.connect(self._regrid)
         columns.decimals_changed.connect(self._on_decimals)
 
+    def drive_bands(self, on: bool) -> None:
+        """Whether this plot's height is what the shared rows have to fill."""
+        if on != self._drives_bands:
+            self._drives_bands = on
+            self._lay_out()
+
     def set_columns(self, columns: Columns) -> None:
         """Share the range of keys with another heatmap from now on."""
         self.columns.changed.disconnect(self._regrid)

@@ -33,6 +33,7 @@ class Pointer(QObject):
         bands: Bands,
         *,
         paintable: Callable[[], bool],
+        editable: Callable[[], bool],
         clicked: Callable[[int, int], None],
         told: Callable[[], str],
     ) -> None:
@@ -43,6 +44,7 @@ class Pointer(QObject):
         self._selection = selection
         self._bands = bands
         self._paintable = paintable
+        self._editable = editable
         self._clicked = clicked
         self._told = told
         self._pressed: QPoint | None = None
@@ -115,6 +117,7 @@ class Pointer(QObject):
         if event.button() == Qt.MouseButton.LeftButton and self._paintable():
             if cell is not None:
                 self._clicked(*cell)
+            if cell is not None and self._editable():
                 self._stroke = Stroke(self._document, self._notices, *cell, self._selection.head)
             return True
         self._pressed = point

@@ -7,8 +7,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from attn_gui.control.feed import Feed
 from attn_gui.control.selection import Selection
 from attn_gui.control.settings import Settings
-from attn_gui.model.answers import Reading, Sum
-from attn_gui.model.asks import CellAsk, SumAsk
+from attn_gui.model.answers import ArrangedCell, Reading, Sum
+from attn_gui.model.asks import ArrangedCellAsk, CellAsk, SumAsk
+from attn_gui.views.heatmap.arranged_words import arranged_sentence, hidden_words
 from attn_gui.views.heatmap.pictures import Pictures
 from attn_gui.views.heatmap.words import Sentence, cell_description, cell_sentence, pictured, read, sum_sentence
 
@@ -34,6 +35,7 @@ class ReadOut(QObject):
         self._pictures = pictures
         self._hover_slot, self._sum_slot = f"{slot}.hover", f"{slot}.picked"
         self._reading: Reading | None = None
+        self._arranged: ArrangedCell | None = None
         self._sum: Sum | None = None
         self.sentence = NOTHING
         self._timer = QTimer(self)
@@ -67,7 +69,9 @@ class ReadOut(QObject):
         j = min(self._selection.key, experiment.n_k - 1)
         found, _ = self._found(i, j)
         head = pictures.head if pictures.latest is None else pictures.latest.request.head
-        return cell_description(experiment, pictures.stage, head, (i, j), found, self._decimals)
+        told = cell_description(experiment, pictures.stage, head, (i, j), found, self._decimals)
+        cell = self._arranged_at(i, j)
+        return told if cell is None else ", ".join([told, *hidden_words(cell)])
 
     def refresh(self) -> None:
         """Say what is to be said now; what has to be asked for first comes later."""
@@ -79,6 +83,14 @@ class ReadOut(QObject):
         if self._selection.hover is None and self._sum_ask() is not None:
             if self._sum is not None and self._sum.ask == self._sum_ask():
                 self._say(sum_sentence(experiment, self._sum, decimals))
+            return
+        arranged = self._feed.arranged
+        if arranged is not None:
+            merged = self._arranged_at(*cell)
+            if merged is None:
+                self._timer.start()
+            found, _ = self._found(*cell)
+            self._say(arranged_sentence(experiment, cell, self._pictures.stage, found, merged, decimals))
             return
         found, reading = self._found(*cell)
         if found is None or not found[1]:
@@ -97,10 +109,23 @@ class ReadOut(QObject):
     def _found(self, i: int, j: int) -> tuple[Found | None, Reading | None]:
         """The value at a cell and whether it is allowed, and the numbers behind it, as far as they are known."""
         found = pictured(self._pictures.latest, i, j)
+        if self._feed.arranged is not None:
+            cell = self._arranged_at(i, j)
+            return (found if found is not None or cell is None else (cell.value, cell.allowed)), None
         reading = self._reading
         if reading is None or (reading.i, reading.j) != (i, j) or reading.head != self._shown_head():
             return found, None
         return found or read(reading, self._pictures.stage), reading
+
+    def _arranged_at(self, i: int, j: int) -> ArrangedCell | None:
+        """What is known of the cell drawn at a place, where it may be of several tokens."""
+        found = self._arranged
+        here = found is not None and found.ask == self._arranged_ask(i, j) and self._feed.arranged is not None
+        return found if here else None
+
+    def _arranged_ask(self, i: int, j: int) -> ArrangedCellAsk:
+        pictures = self._pictures
+        return ArrangedCellAsk(pictures.stage, self._selection.head, i, j, self._feed.arrangement)
 
     def _shown_head(self) -> object:
         latest = self._pictures.latest
@@ -120,7 +145,9 @@ class ReadOut(QObject):
 
     def _ask_cell(self) -> None:
         if self.cell is not None:
-            self._feed.ask(self._hover_slot, CellAsk(self._selection.head, *self.cell))
+            arranged = self._feed.arranged is not None
+            plain = CellAsk(self._selection.head, *self.cell)
+            self._feed.ask(self._hover_slot, self._arranged_ask(*self.cell) if arranged else plain)
 
     def _on_setting(self, name: str) -> None:
         if name == "decimals":
@@ -128,11 +155,14 @@ class ReadOut(QObject):
             self.refresh()
 
     def _on_trace(self) -> None:
-        self._reading = self._sum = None
+        self._reading = self._sum = self._arranged = None
 
     def _on_answer(self, slot: str, answer: object) -> None:
         if slot == self._hover_slot and isinstance(answer, Reading):
             self._reading = answer
+            self.refresh()
+        elif slot == self._hover_slot and isinstance(answer, ArrangedCell):
+            self._arranged = answer
             self.refresh()
         elif slot == self._sum_slot and isinstance(answer, Sum):
             self._sum = answer

@@ -159,16 +159,15 @@ class Twin(SpreadsheetView):
         super().keyPressEvent(event)
 
     def _ask(self) -> None:
-        trace = self.context.feed.trace
         if self._stage:
-            e = self.context.document.experiment if trace is None else trace.experiment
+            e = self.context.feed.experiment or self.context.feed.framed(self.context.document.experiment)
             block = self._sight.block((e.n_q, e.n_k))
             self.context.feed.ask(self._slot, BlockAsk(self._stage, self.context.selection.head, *block))
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        trace = self.context.feed.trace
-        if slot == self._slot and isinstance(answer, Block) and trace is not None:
-            self.values.show_answer(answer, trace.experiment)
+        experiment = self.context.feed.experiment
+        if slot == self._slot and isinstance(answer, Block) and experiment is not None:
+            self.values.show_answer(answer, experiment)
             if not self._sought:
                 self._sought = True
                 self._go_to_selected()

@@ -46,7 +46,11 @@ PARTS = {
     "attn_gui.views.exercise": "exercises.md",
     "attn_gui.views.compare": "compare.md",
     "attn_gui.views.flow": "flow.md",
+    "attn_gui.views.layers": "heads.md#all-layers",
     "attn_gui.views.tour": "tours.md",
+    "attn_gui.views.capture": "models.md",
+    "attn_gui.views.intervene": "models.md#changing-the-model",
+    "attn_gui.views.tensors": "tensors.md",
 }
 
 

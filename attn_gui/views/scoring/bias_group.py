@@ -24,6 +24,7 @@ class BiasGroup(Group):
     """Each bias with its parameters and a button that takes it away; a dropdown adds one."""
 
     title = "Bias on scores"
+    field = "biases"
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
+from attn_gui.model.acting import idle
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.scoring import Scoring
@@ -19,10 +20,13 @@ class Group(QFrame):
     """A column of controls under a title; what could not be done is said below them."""
 
     title = ""
+    # what of the scoring it is about
+    field = ""
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.context = context
+        self._idle = False
         self.widen(1)
         self.setAccessibleName(self.title)
         heading = QLabel(self.title)
@@ -48,6 +52,16 @@ class Group(QFrame):
     def show_experiment(self, experiment: Experiment) -> None:
         """Bring the controls to what ``experiment`` says."""
         raise NotImplementedError
+
+    def show_whether_idle(self, experiment: Experiment) -> None:
+        """Let nothing be chosen that would not act on ``experiment``, and say why."""
+        why_idle = idle(experiment, self.field)
+        if why_idle or self._idle:
+            self.setEnabled(not why_idle)
+            self._idle = bool(why_idle)
+            self.reason.setObjectName("muted" if why_idle else "error")
+            self.reason.style().polish(self.reason)
+            self.say(why_idle)
 
     @property
     def scoring(self) -> Scoring:

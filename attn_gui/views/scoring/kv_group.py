@@ -32,7 +32,7 @@ class KVGroup(Group):
         e = experiment
         choices = [(count, str(count), None) for count, reason in kv_head_choices(e) if reason is None]
         self.count.show_choices(choices, e.kv_heads)
-        self.count.setEnabled(e.heads > 1)
+        self.count.setEnabled(e.heads > 1 and e.has_values)
         self.told.setText(_told(e))
 
     def _choose(self, count: int) -> None:
@@ -46,6 +46,8 @@ class KVGroup(Group):
 
 
 def _told(e: Experiment) -> str:
+    if not e.has_values:
+        return "There are no values that heads could share"
     if e.heads == 1:
         return "With several heads, keys and values can be shared among them"
     if e.kv_heads == e.heads:

@@ -18,6 +18,7 @@ class SinkGroup(Group):
     """A number for each head, by commas."""
 
     title = "Learned sinks"
+    field = "sinks"
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)

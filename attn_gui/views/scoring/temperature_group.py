@@ -21,6 +21,7 @@ class TemperatureGroup(Group):
     """Scores are divided by it: below 1 weights become sharper, above 1 more even."""
 
     title = "Temperature"
+    field = "temperature"
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)

@@ -64,6 +64,10 @@ def _names(e: Experiment, stage: str) -> tuple[str, str]:
     if stage == "scaled":
         plain = scoring.scale is None and scoring.temperature == 1
         return ("÷ √d_k", "Scale: ÷ √d_k") if plain else ("scale", "Scale")
+    if stage == "N" and not e.has_scores:
+        return "N", "Weights as given"
+    if stage == "A" and not e.has_queries:
+        return "A", "Scores as given" + (", bias added" if scoring.biases else "")
     if stage == "N":
         return scoring.normaliser.name, f"Weights: {scoring.normaliser.name}"
     if stage == "head_output":

@@ -13,7 +13,8 @@ from attn_gui.compute.check.slips.rounding import rounding_slips
 from attn_gui.compute.check.slips.scaling import scaling_slips, score_slips
 from attn_gui.compute.check.slips.slip import Slip
 from attn_gui.compute.check.slips.weighing import placing_slips, weight_slips
-from attn_gui.model.stage_shape import stage_shape
+from attn_gui.model.experiment import Experiment
+from attn_gui.model.stage_shape import FROM_OUTPUTS, stage_shape
 from attn_gui.model.stages import STAGES
 
 __all__ = ["Slip", "slips"]
@@ -22,7 +23,19 @@ __all__ = ["Slip", "slips"]
 def slips(setting: Setting, stage: str) -> Iterator[Slip]:
     """The slips that ``stage`` may have come out of."""
     within = upstream(stage) | {stage}
-    return (slip for slip in _every(setting, stage, within) if not within.isdisjoint(slip.changes))
+    made = _made(setting.e)
+    every = (slip for slip in _every(setting, stage, within) if made.issuperset(slip.changes))
+    return (slip for slip in every if not within.isdisjoint(slip.changes))
+
+
+def _made(e: Experiment) -> set[str]:
+    """The stages that come of steps: none of what was given, nor of what would come before it."""
+    made = set(STAGES)
+    if not e.has_queries:
+        made -= {*upstream("capped"), "capped"}
+    if not e.has_scores:
+        made -= {"bias", "A", "A_masked", "N"}
+    return made if e.has_values else made - {"V", *FROM_OUTPUTS}
 
 
 def _every(setting: Setting, stage: str, within: frozenset[str]) -> Iterator[Slip]:

@@ -2,10 +2,13 @@
 
 from attn_gui.views.help.texts.dialogs import DIALOGS
 from attn_gui.views.help.texts.drawers import DRAWERS
+from attn_gui.views.help.texts.layers import LAYER_ENTRIES, LAYERS
 from attn_gui.views.help.texts.learning import LEARNING, LEARNING_ENTRIES, LEARNING_MENUS
 from attn_gui.views.help.texts.menus import ENTRIES as OWN_ENTRIES
 from attn_gui.views.help.texts.menus import MENUS as OWN_MENUS
+from attn_gui.views.help.texts.models import MODEL_ENTRIES, MODEL_MENUS, MODELS
 from attn_gui.views.help.texts.parameters import PARAMETERS
+from attn_gui.views.help.texts.tensors import TENSOR_ENTRIES, TENSORS
 from attn_gui.views.help.texts.window import QT_PARTS, WINDOW
 
 # by the class of the control, or of a widget around it, and by what the control is called: its accessible name, what
@@ -17,11 +20,14 @@ CONTROLS = (
     | DIALOGS
     | PARAMETERS
     | LEARNING
+    | TENSORS
+    | LAYERS
+    | MODELS
     | {"MainWindow": {**WINDOW["MainWindow"], **LEARNING["MainWindow"]}}
 )
 # by the whole place in the menus, or the entry's own name
-ENTRIES = OWN_ENTRIES | LEARNING_ENTRIES
+ENTRIES = OWN_ENTRIES | LEARNING_ENTRIES | LAYER_ENTRIES | TENSOR_ENTRIES | MODEL_ENTRIES
 # by a menu's title, for the menu and every entry in it without a text of its own
-MENUS = OWN_MENUS | LEARNING_MENUS
+MENUS = OWN_MENUS | LEARNING_MENUS | MODEL_MENUS
 
 __all__ = ["CONTROLS", "ENTRIES", "MENUS", "QT_PARTS"]

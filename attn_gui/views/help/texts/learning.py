@@ -129,6 +129,7 @@ LEARNING = {
         "Make": "Chooses where, and writes the files. They hold no answers.",
         "New embeddings for each student": "Draws each student’s embeddings from the id and the seed.",
         "New Q, K, V for each student": "Draws each student’s Q, K and V from the id and the seed.",
+        "New given numbers for each student": "Draws each student’s scores and values from the id and the seed.",
         "New weights for each student": "Draws each student’s weights from the id and the seed.",
         "Smallest number": "The least that a drawn number may be.",
         "Largest number": "The most that a drawn number may be.",

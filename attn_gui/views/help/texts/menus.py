@@ -45,6 +45,8 @@ ENTRIES = {
     "unpickled but tensors.",
     "Save": "Writes the session to its file: the experiment, its name and note, and how it was looked at.",
     "Save as": "Writes the session to another file, and goes on with that one.",
+    "Embed the tensors": "Tensors that were opened from a file stay there, and a session says where. This has the "
+    "session hold them itself, so that it can be passed on alone.",
     "Name and note": "Says what this experiment is called and what it shows, for whoever opens it next.",
     "Export": "Writes stages as CSV or NPZ, or the whole experiment as a folder, for a spreadsheet or for code.",
     "Save script": "Writes what is on screen as a PyTorch or NumPy script, or as LaTeX, to a file.",
@@ -100,6 +102,10 @@ ENTRIES = {
     "Next head": "Shows the scores, weights and output of the next head.",
     "Mean over heads": "Shows the mean of all heads’ scores and weights, as nn.MultiheadAttention returns the weights.",
     "Position column": "Shows and edits where each token stands, even while nothing depends on it.",
+    "Hide special tokens": "Leaves [CLS], <s> and the like out of the heatmaps: they often take most of the weight. No "
+    "number changes, and the read-out says what share is out of sight.",
+    "Merge sub-words": "Gives the pieces of a word one row and one column in the heatmaps: weights are summed over its "
+    "keys and averaged over its queries, scores averaged. No number changes.",
     "Drawer: projections": "Shows or hides the matrices W and the other tables that can be edited.",
     "Drawer: stages": "Shows or hides every step of the computation as a table or a heatmap.",
     "Drawer: heads": "Shows or hides all heads beside one another, and their statistics.",

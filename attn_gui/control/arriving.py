@@ -1,0 +1,83 @@
+"""Arriving: what a file is that was dropped, given on the command line, or opened before. Looked at in the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from attn_gui.control.worker import Priority, Worker, at_once
+from attn_gui.files import checkpoint, tensors
+from attn_gui.files.checkpoint import opening
+from attn_gui.files.errors import FileError
+
+JOB = "what file"
+# an experiment says what it is in its first line
+BEGINNING = 4096
+
+
+class FileKind(Enum):
+    """What opens a file."""
+
+    SESSION = "session"
+    WEIGHTS = "weights"
+    TENSORS = "tensors"
+
+
+class Arriving(QObject):
+    """``session``, ``weights`` or ``tensors`` answers :meth:`take`, with the paths."""
+
+    session = Signal(object)
+    weights = Signal(object)
+    tensors = Signal(object)
+
+    def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._worker = worker
+        self._signals = {
+            FileKind.SESSION: self.session,
+            FileKind.WEIGHTS: self.weights,
+            FileKind.TENSORS: self.tensors,
+        }
+
+    def take(self, paths: Sequence[Path]) -> None:
+        """Find out what ``paths``, at least one, are."""
+        found = tuple(paths)
+        self._worker.submit(
+            JOB,
+            at_once(lambda: kind_of(found)),
+            Priority.TRACE,
+            lambda kind: self._signals[kind].emit(found),
+            # whatever opens tensors says what is wrong with a file that cannot be read
+            lambda error: self.tensors.emit(found),
+        )
+
+
+def kind_of(paths: Sequence[Path]) -> FileKind:
+    """What opens ``paths``: several files and folders are tensors; a file of weights holds a whole attention module."""
+    path = paths[0]
+    ending = path.suffix.casefold()
+    if len(paths) > 1 or path.is_dir():
+        return FileKind.TENSORS
+    if ending == ".json":
+        return FileKind.SESSION if _is_experiment(path) else FileKind.TENSORS
+    if ending in checkpoint.ENDINGS and _holds_module(path):
+        return FileKind.WEIGHTS
+    return FileKind.TENSORS if ending in tensors.ENDINGS else FileKind.SESSION
+
+
+def _holds_module(path: Path) -> bool:
+    try:
+        return bool(opening.look(path).modules)
+    except FileError:
+        return False
+
+
+def _is_experiment(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return '"attn-experiment"' in file.read(BEGINNING)
+    except (OSError, UnicodeDecodeError):
+        return False

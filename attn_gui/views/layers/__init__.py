@@ -1,0 +1,1 @@
+"""The heads of all layers of a session side by side."""
