@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ CPU = torch.device("cpu")
 BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 # cells that are added up in a core's own cache; so few that torch does not have its threads wait for one another
 CACHED = 1 << 14
+IN_ONE_STROKE = 8
 # cells of a head that are read in one go, some 100 ms; and of a mean that is kept
 MOST_LOOKED_AT, MOST_AVERAGED = 1 << 27, 1 << 24
 
@@ -88,9 +89,11 @@ class GivenMatrix(WholeMatrix):
         bits = BITS[dtype.itemsize]
         tops = np.empty((len(blocks), columns.stop - columns.start), bits)
         least = 1 << 8 * dtype.itemsize
-        for top, rows in zip(tops, blocks, strict=True):
-            part = self._read(rows)[:, columns].view(bits)
-            np.maximum.reduce(part, axis=0, out=top)
+        for start, stop, height in _alike(blocks):
+            rows = slice(blocks[start].start, blocks[stop - 1].stop)
+            part = self._read(rows)[:, columns].view(bits).reshape(stop - start, height, -1)
+            # several blocks in one stroke, since others wait for Python between two
+            np.maximum.reduce(part, axis=1, out=tops[start:stop])
             least = min(least, int(part.min()))
         found = widened(tops.view(dtype))
         if np.signbit(found).any() or not np.isfinite(found).all():
@@ -203,6 +206,17 @@ class GivenTrace:
 
     def row_sums(self, head: Head, rows: slice = ALL) -> NDArray[Any]:
         return self._whole.row_sums(head, rows)
+
+
+def _alike(blocks: Sequence[slice]) -> Iterator[tuple[int, int, int]]:
+    """Runs of up to IN_ONE_STROKE blocks of one height: the first, the one after the last, and the height."""
+    start = 0
+    heights = [block.stop - block.start for block in blocks]
+    for stop in range(1, len(blocks) + 1):
+        full = stop - start == IN_ONE_STROKE
+        if full or stop == len(blocks) or heights[stop] != heights[start]:
+            yield start, stop, heights[start]
+            start = stop
 
 
 def looked_up(experiment: Experiment) -> Given | None:

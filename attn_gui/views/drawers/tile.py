@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QStyle
 
 from attn_gui.model.picture import MASKED, NON_FINITE, Picture
 from attn_gui.views.heatmap.hatch import hatching, line_colours, spacing
-from attn_gui.views.heatmap.image import index_to_qimage
 from attn_gui.views.look import Look, number_font
 from attn_gui.views.theme import Theme
 
@@ -143,8 +142,9 @@ def _drawn(thumbnail: Thumbnail, size: QSize, ratio: float, theme: Theme) -> QIm
     rows = np.arange(height) * picture.index.shape[0] // height
     columns = np.arange(width) * picture.index.shape[1] // width
     pixels = picture.index[np.ix_(rows, columns)]
-    image = index_to_qimage(pixels, theme.diverging if picture.request.diverging else theme.sequential)
-    image = image.convertToFormat(QImage.Format.Format_RGB32)
+    r, g, b, _ = (theme.diverging if picture.request.diverging else theme.sequential).T.astype(np.uint32)
+    colours = (0xFF000000 | r << 16 | g << 8 | b)[pixels]
+    image = QImage(colours.data, width, height, 4 * width, QImage.Format.Format_RGB32).copy()  # QImage keeps no array
     if picture.has_signs:
         step = spacing(size.width() / picture.index.shape[1], size.height() / picture.index.shape[0])
         painter = QPainter(image)
