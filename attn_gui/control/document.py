@@ -14,7 +14,7 @@ from attn_gui.control.commands import ChangeSession, Step
 from attn_gui.control.feed import Feed
 from attn_gui.files import examples
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.session import BESIDE, NamedExperiment, Session
 
 UNDO_BYTES = 256 << 20
 AS_SHIPPED = "Of the example as shipped: "
@@ -52,13 +52,15 @@ class Document(QObject):
 
     ``changed(before, after)`` carries two Sessions, after every change, undo and redo; ``revisited(before, after)``
     follows it after an undo or a redo. ``unsaved_changed`` says that :attr:`modified`, or what was left unsaved by
-    departures, is no longer the same. ``visit_ended(back)`` says that a :meth:`visit` is over, by :meth:`come_back` or
+    departures, is no longer the same. ``work_kept`` tells of work that is kept without a step: tables to check, and
+    interventions. ``visit_ended(back)`` says that a :meth:`visit` is over, by :meth:`come_back` or
     by something else having been opened. Nothing is computed until :meth:`start`.
     """
 
     changed = Signal(object, object)
     revisited = Signal(object, object)
     unsaved_changed = Signal()
+    work_kept = Signal()
     path_changed = Signal()
     device_changed = Signal(str)
     visit_ended = Signal(bool)
@@ -229,8 +231,14 @@ class Document(QObject):
             self._show(replace(self.session, current=index))
 
     def keep_view(self, **choices: Any) -> None:
-        """Keep view choices in the session, without an undo step: they are not part of what is explored."""
+        """Keep view choices in the session, without an undo step: they are not part of what is explored.
+
+        Some are work all the same, which a file has to hold.
+        """
         self.session = replace(self.session, view={**self.session.view, **choices})
+        if not self.visiting and any(name in choices for name in BESIDE):
+            self._review()
+            self.work_kept.emit()
 
     def set_device(self, device: str) -> None:
         """Compute on ``device`` from now on."""

@@ -139,7 +139,7 @@ class Recovery(QObject):
         self._document = document
         self._directory = profile / "recovery"
         self._own = RecoveryFile(self._directory / _instance_name())
-        self._kept: object = None  # the experiments that the file holds
+        self._kept: Session | None = None  # what the file holds
         self._asides: list[_Aside] = []
         self._outdated: list[_Aside] = []
         self._failing = False
@@ -147,6 +147,7 @@ class Recovery(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._keep)
         document.changed.connect(self._on_change)
+        document.work_kept.connect(self._on_change)
         # queued: what is read there is the state that all of it led to
         document.unsaved_changed.connect(self._on_unsaved_changed, Qt.ConnectionType.QueuedConnection)
 
@@ -184,6 +185,7 @@ class Recovery(QObject):
         """The program ends in good order: what the person did not save is not wanted, what was left stays."""
         self._timer.stop()
         self._document.changed.disconnect(self._on_change)
+        self._document.work_kept.disconnect(self._on_change)
         self._document.unsaved_changed.disconnect(self._on_unsaved_changed)
         self._worker.cancel(KEEP)
         for file in (self._own, *(aside.file for aside in (*self._asides, *self._outdated))):
@@ -207,7 +209,7 @@ class Recovery(QObject):
         present, own = self._document.session if self._document.modified else None, self._own
         asides = [aside for aside in self._sort_asides() if not aside.written]
         outdated = list(self._outdated)
-        kept = (None if present is None else present.experiments) is self._kept
+        kept = _is_same(present, self._kept)
         # a write that is under way may be of what is no longer unsaved
         if (
             kept
@@ -245,7 +247,7 @@ class Recovery(QObject):
             if aside in self._outdated:
                 self._outdated.remove(aside)
                 aside.file.close(keep=False)
-        self._kept = None if unsaved is None else unsaved.experiments
+        self._kept = unsaved
         if self._failing:
             self._failing = False
             self.mended.emit()
@@ -269,7 +271,7 @@ class Recovery(QObject):
         if left not in self.found:
             return
         asides = self._sort_asides()
-        edited = present.experiments is not before.experiments or self._document.modified != modified
+        edited = not present.same_work(before) or self._document.modified != modified
         if edited or not all(aside.written for aside in asides):
             self.restore(left)  # somebody went on editing meanwhile
             return
@@ -283,7 +285,7 @@ class Recovery(QObject):
         else:
             self._own.close(keep=False)
         self._own = left.file
-        self._kept = restored.experiments
+        self._kept = restored
         self._document.open(restored, None, clean=False)
         self._set_found(rest)
 
@@ -295,6 +297,10 @@ class Recovery(QObject):
     def _set_found(self, lefts: Iterable[Left]) -> None:
         self.found = tuple(sorted(lefts, key=lambda left: left.time or datetime.min, reverse=True))
         self.found_changed.emit()
+
+
+def _is_same(one: Session | None, other: Session | None) -> bool:
+    return one is other or (one is not None and other is not None and one.same_work(other))
 
 
 def _raise(error: BaseException) -> None:

@@ -15,7 +15,17 @@ from attn_gui.paths import resources
 
 _ORDER = ("karina", "animal", "animal_one_head", "cat", "cat_one_head", "random_5x512", "translation")
 # those that are sessions of many experiments, each of which has a name of its own
-_SESSIONS = {"minilm": "A real model: MiniLM reads two sentences (6 layers, 12 heads)"}
+_SESSIONS = {
+    "minilm": (
+        "A real model: MiniLM reads two sentences (6 layers, 12 heads)",
+        # of the experiment that is in sight first: to look for it in the file would hold up the first window
+        "Layer 4 of 6 of all-MiniLM-L6-v2, a real model that makes embeddings, while it reads “The animal didn't cross "
+        "the street because it was too tired”. Of the 12 heads here “it” looks at “animal” most in head 2: 64%. These "
+        "are the queries, keys and values as they were used: change them, the mask or the scale, and compare with the "
+        "original. "
+        "Licence: Apache 2.0.",
+    )
+}
 
 
 def names() -> list[str]:
@@ -32,6 +42,11 @@ def file_names() -> list[str]:
 def notes() -> frozenset[str]:
     """The notes of the examples, each of which speaks of the numbers of one of them."""
     return frozenset(example.note for example in _files().values() if example.note)
+
+
+def of_note(note: str) -> str | None:
+    """The name of the example with that note; None where there is none."""
+    return next((name for name, example in _files().items() if note and example.note == note), None)
 
 
 def load(name: str) -> NamedExperiment:
@@ -65,4 +80,4 @@ def _files() -> dict[str, _Example]:
     folder = resources() / "examples"
     found = ((path, parsed(path, "", path.read_bytes())) for path in sorted(folder.glob("*.json"), key=order))
     singles = {str(plain["name"]): _Example(path, str(plain.get("note", ""))) for path, plain in found}
-    return singles | {name: _Example(folder / f"{stem}.attn", "") for stem, name in _SESSIONS.items()}
+    return singles | {name: _Example(folder / f"{stem}.attn", note) for stem, (name, note) in _SESSIONS.items()}

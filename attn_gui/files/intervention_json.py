@@ -30,9 +30,9 @@ from attn_gui.model.intervention import (
     experiment_at,
 )
 from attn_gui.model.masks import MaskRule
-from attn_gui.model.session import Session
+from attn_gui.model.session import INTERVENED, Session
 
-KEY = "intervention"
+KEY = INTERVENED
 MOST = 1_000
 
 

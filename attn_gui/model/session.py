@@ -22,6 +22,10 @@ from attn_gui.model.tokens import LONGEST_NAME
 _ALL: Mapping[str, Given] = {}
 
 
+# view choices that are work, which would be missed
+CHECKED, INTERVENED = BESIDE = "check", "intervention"
+
+
 @dataclass(frozen=True, eq=False)
 class NamedExperiment:
     """An experiment with the name and the note that a person reads.
@@ -101,7 +105,13 @@ class Session:
 
     def same_work(self, other: Session) -> bool:
         """Whether the two differ at most in what is looked at."""
-        return self.experiments is other.experiments
+        return self.experiments is other.experiments and self._beside() == other._beside()
+
+    def _beside(self) -> Any:
+        """What a person has done beside the experiments, among the view choices: tables to check, interventions."""
+        tables = self.view.get(CHECKED)
+        own = {n.name: tables.get(n.name) for n in self.experiments} if isinstance(tables, dict) else {}
+        return {name: table for name, table in own.items() if table}, self.view.get(INTERVENED) or None
 
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds, for accounting of memory."""

@@ -34,7 +34,7 @@ class CodeActions:
             action = self.menu.addAction(text)
             action.setStatusTip(f"Put what is on screen on the clipboard as {what}")
             action.triggered.connect(lambda checked=False, form=form: self._out().copy(form))
-        self.save = QAction("Save scrip&t…", parent)
+        self.save = QAction("Save scr&ipt…", parent)
         self.save.setStatusTip("Write what is on screen as a PyTorch or NumPy script, or as LaTeX")
         self.save.triggered.connect(self._choose_and_save)
 

@@ -94,8 +94,8 @@ class HintLine(QWidget):
 
     def _read(self, named: NamedExperiment) -> None:
         """Have what there is to try with the shipped example that ``named`` is, or comes of."""
-        shipped = named.exercise is None and named.note.removeprefix(AS_SHIPPED) in examples.notes()
-        name = named.name if shipped and not self._context.settings.first_tour else ""
+        shipped = None if named.exercise is not None else examples.of_note(named.note.removeprefix(AS_SHIPPED))
+        name = "" if shipped is None or self._context.settings.first_tour else shipped
         if name != self._name:
             self._name, self._tries, self._at = name, (), 0
             try:

@@ -89,9 +89,19 @@ def _without_blank_ends(given: Rows, rows: int, columns: int) -> Rows:
 
 
 def _without_labels(given: Rows, rows: int, columns: int) -> Rows:
-    """Without names above the columns and before the rows."""
-    given = given[1:] if len(given) == rows + 1 else given
-    return [row[1:] for row in given] if all(len(row) == columns + 1 for row in given) else given
+    """Without names above the columns and before the rows; one row or column too many of numbers is no name."""
+    if len(given) == rows + 1 and _are_names(given[0][-columns:]):
+        given = given[1:]
+    if given and all(len(row) == columns + 1 for row in given) and _are_names([row[0] for row in given]):
+        given = [row[1:] for row in given]
+    return given
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Whether cells at an edge are no answers: words, nothing at all, or places counted from 0 or 1."""
+    if not any(cells) or not all(map(_is_number, cells)):
+        return True
+    return cells in ([str(place) for place in range(first, first + len(cells))] for first in (0, 1))
 
 
 def _odd_cell(cells: Rows) -> tuple[int, int] | None:

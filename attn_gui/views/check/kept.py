@@ -7,10 +7,11 @@ from typing import Any
 
 from attn_gui.control.document import Document
 from attn_gui.model.check import GivenTable
+from attn_gui.model.session import CHECKED
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 
-VIEW = "check"
+VIEW = CHECKED
 # values and characters, less than what a session file takes of view choices
 MOST_KEPT = 48_000
 LONGEST_CELL = 40

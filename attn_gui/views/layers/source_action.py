@@ -15,7 +15,7 @@ class SourceAction(QAction):
     """Of the queries and keys that are picked by their labels, or else of the selected cell; off without a file."""
 
     def __init__(self, context: Context, parent: QObject) -> None:
-        super().__init__("Copy as so&urce expression", parent)
+        super().__init__("Copy as &source expression", parent)
         self._context = context
         self.setShortcut(QKeySequence("Ctrl+Alt+C"))
         self.triggered.connect(self._copy)

@@ -34,6 +34,8 @@ def test_marks_and_labels(text: str) -> None:
     [
         "0.10 0.20 0.3\n0.4 0.5 0.6",
         "a b c\nx 0.10 0.20 0.3\ny 0.4 0.5 0.6",
+        "0 1 2\n0 0.10 0.20 0.3\n1 0.4 0.5 0.6",
+        "1 2 3\n0.10 0.20 0.3\n0.4 0.5 0.6",
         "[[0.10 0.20 0.3]\n [0.4 0.5 0.6]]",
         "tensor([[0.10, 0.20, 0.3],\n        [0.4, 0.5, 0.6]], dtype=torch.float64)",
     ],
@@ -86,6 +88,10 @@ def test_torch_prints_rows_that_are_no_numbers() -> None:
         ("1,2\n3,4", "Expected 2 × 3 numbers, received 2 × 2"),
         ("1,2,3\n4,5", "Expected 2 × 3 numbers, received 2 × 2 or 3"),
         ("", "Expected 2 × 3 numbers, received none"),
+        # a column of sums behind the numbers, a row of them below: the first are no names
+        ("1,2,3,6\n4,5,6,15", "Expected 2 × 3 numbers, received 2 × 4"),
+        ("1.5,2,3\n4,5,6\n5.5,7,9", "Expected 2 × 3 numbers, received 3 × 3"),
+        ("1.5,2,3,6.5\n4,5,6,15\n5.5,7,9,21.5", "Expected 2 × 3 numbers, received 3 × 4"),
         ("1,2,3\n4,x,6", "Expected a number in row 2, column 2, received x"),
     ],
 )
