@@ -362,6 +362,15 @@ class Experiment:
         self.painted.apply(block, rows.start, columns.start)
         return block
 
+    def is_ruled(self, allowed: bool, queries: Values, keys: Values) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Of which cells (``queries`` and ``keys`` [cells]) the rule says ``allowed`` in every head, [cells]."""
+        appended = keys >= self.n_k - len(self.appended)
+        same = np.ones(queries.shape, bool)
+        for head in range(self.heads if self.rule.per_head else 1):
+            ruled = self.rule.allowed(queries, np.where(appended, 0, keys), self.columns(head))
+            same &= (np.broadcast_to(ruled, same.shape) | appended) == allowed
+        return same
+
     def arrays(self) -> Iterator[np.ndarray[Any, Any]]:
         """Every array that the value holds in memory, for accounting of it."""
         for sequence in (self.tokens, self.context, self.values, self.past):

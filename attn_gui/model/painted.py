@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import InitVar, dataclass, field
 from functools import cache, cached_property, partial
@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.rectangles import Edges, covered, edges_of_cells, fewest, grid_of
+from attn_gui.model.rectangles import NOTHING, Edges, covered, edges_of_cells, fewest, grid_of
+
+# places of queries and of keys, [cells] each: whether something holds for them, [cells]
+Ruled = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 
 # each takes time with every picture, and some microseconds to read
 MAX_RECTANGLES = 100_000
@@ -63,11 +66,17 @@ class Painted:
     def __bool__(self) -> bool:
         return bool(self.rectangles)
 
-    def with_cells(self, cells: Iterable[tuple[int, int]], allowed: bool) -> Painted:
-        """With ``cells`` (query, key) set; neighbours become one rectangle, and many rectangles few."""
-        fresh = edges_of_cells(np.fromiter(chain.from_iterable(cells), np.int64).reshape(-1, 2), allowed)
+    def with_cells(self, cells: Iterable[tuple[int, int]], allowed: bool, ruled: Ruled | None = None) -> Painted:
+        """With ``cells`` (query, key) set; neighbours become one rectangle, and many rectangles few.
+
+        ruled: of which cells the rule below says the same: they need no paint where there is none else.
+        """
+        places = np.fromiter(chain.from_iterable(cells), np.int64).reshape(-1, 2)
         base = self.in_few
-        kept = ~covered(base.edges, fresh)
+        kept = ~covered(base.edges, edges_of_cells(places, allowed))
+        if ruled is not None and len(places):
+            places = places[~ruled(places[:, 0], places[:, 1]) | _under(base.edges[kept], places)]
+        fresh = edges_of_cells(places, allowed)
         return Painted(
             (*compress(base.rectangles, kept.tolist()), *_rectangles_of(fresh)),
             np.concatenate([base.edges[kept], fresh]),
@@ -129,6 +138,18 @@ class Painted:
             for rows in down(top, bottom):
                 result += [Rectangle(*rows, *columns, allowed) for columns in across(left, right)]
         return Painted(tuple(result))
+
+
+def _under(edges: Edges, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of ``places`` [cells, 2] lie under any of ``edges``; all where they are so far apart that it takes long."""
+    (top, left), (bottom, right) = places.min(axis=0), places.max(axis=0) + 1
+    if (bottom - top) * (right - left) > MOST_AT_ONCE:
+        return np.ones(len(places), bool)
+    near = (edges[:, 0] < bottom) & (edges[:, 1] > top) & (edges[:, 2] < right) & (edges[:, 3] > left)
+    corner = np.array([top, top, left, left, 0])
+    within = np.clip(edges[near] - corner, 0, [bottom - top, bottom - top, right - left, right - left, 1])
+    grid = grid_of(within, (int(bottom - top), int(right - left)))
+    return grid[places[:, 0] - top, places[:, 1] - left] != NOTHING
 
 
 def _edges_of(rectangles: tuple[Rectangle, ...]) -> Edges:

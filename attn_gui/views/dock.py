@@ -35,7 +35,9 @@ class Dock(QDockWidget):
             timer.setSingleShot(True)
             timer.setInterval(0)
             timer.timeout.connect(do)
+        self._obscured = False  # behind another drawer in the same place
         self.visibilityChanged.connect(self._fill)
+        self.visibilityChanged.connect(self._on_visibility)
         action = self.toggleViewAction()
         action.setStatusTip(f"Show or hide {title.lower()}")
         action.triggered.connect(self._on_asked)
@@ -69,7 +71,14 @@ class Dock(QDockWidget):
             drawer.setMinimumHeight(LEAST_HEIGHT)
             self.setWidget(drawer)
 
+    def _on_visibility(self, visible: bool) -> None:
+        if visible or not self.isHidden():
+            self._obscured = not visible
+
     def _on_asked(self, shown: bool) -> None:
+        if not shown and self._obscured:
+            shown = True  # nobody sees it: it was asked for to be seen
+            self.show()
         self._fitted = shown
         if shown:
             # drawers that share a place lie one on another: what was asked for comes to the front

@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.context import Context
+from attn_gui.views.number_delegate import CellEditor
 from attn_gui.views.search_bar import SearchBar
 
 
@@ -33,12 +35,14 @@ class FindBar(SearchBar):
 
     def open(self) -> None:
         focused = self.window().focusWidget()
+        if isinstance(focused, CellEditor):
+            focused = focused.table  # the editor closes when it loses the focus
         self._before = focused if focused is not self.field else self._before
         super().open()
 
     def close_bar(self) -> None:
         super().close_bar()
-        if self._before is not None:
+        if self._before is not None and isValid(self._before):
             self._before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def step(self, by: int) -> None:

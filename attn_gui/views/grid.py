@@ -13,6 +13,7 @@ from attn_gui.views.clipboard import Block, Refused, ragged
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
+COMPUTED = "These numbers are computed from others, and cannot be changed here"
 EDITABLE = Qt.ItemFlag.ItemIsEditable
 # said once: a view asks for them with every cell that it draws
 _SHOWN = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
@@ -51,7 +52,8 @@ class GridModel(QAbstractTableModel):
 
     def set_block(self, row: int, column: int, block: Block, label: str) -> str | None:
         """As :meth:`write`, but returns the reason why the block was refused; nothing has changed then."""
-        reason = ragged(block) or self._beyond(row, column, block)
+        reason = None if self.editable else COMPUTED
+        reason = reason or ragged(block) or self._beyond(row, column, block)
         if reason is not None:
             return reason
         try:

@@ -56,6 +56,11 @@ class CellEditor(QLineEdit):
         self.refused = False
         self.setFrame(False)
 
+    @property
+    def table(self) -> SpreadsheetView:
+        """What it is a cell of."""
+        return self._delegate.view
+
     def commit(self) -> bool:
         """Have what is typed taken, and close; False where it is refused just now."""
         return self.refused or self._delegate.finish(self)
@@ -72,6 +77,10 @@ class NumberDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
         self.typed = False  # whether the edit about to begin was begun by typing, so that arrows leave the cell
+
+    @property
+    def view(self) -> SpreadsheetView:
+        return self._view
 
     @guarded
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

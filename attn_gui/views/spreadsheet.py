@@ -69,6 +69,8 @@ class SpreadsheetView(QTableView):
         self.setHorizontalHeader(CutHeader(Qt.Orientation.Horizontal, self))
         self.setVerticalHeader(CutHeader(Qt.Orientation.Vertical, self))
         context.look.changed.connect(self.viewport().update)
+        # whatever was changed since, a refusal is no longer news
+        context.document.changed.connect(lambda before, after: None if self.held else self.reason.withdraw())
 
     def setModel(self, model: QAbstractItemModel | None) -> None:
         super().setModel(model)

@@ -249,3 +249,23 @@ def test_what_is_covered_is_forgotten() -> None:
 def test_many_scattered_cells() -> None:
     board = [(i, j) for i in range(150) for j in range(150) if (i + j) % 2]
     assert len(Painted().with_cells(board, False).rectangles) == len(board)
+
+
+@given(strokes, cells, cells, st.booleans(), st.booleans())
+def test_what_the_rule_says_anyway_needs_no_paint(
+    made: list, one: tuple[int, int], other: tuple[int, int], allowed: bool, causal: bool
+) -> None:
+    painted, dense = drawn(made)
+    rule = np.tril(np.ones((SIZE, SIZE), bool)) if causal else np.ones((SIZE, SIZE), bool)
+    places = {one, other}
+    plain = painted.with_cells(places, allowed)
+    spared = painted.with_cells(places, allowed, lambda i, j: rule[i, j] == allowed)
+    for each in (plain, spared):
+        block = rule.copy()
+        each.apply(block, 0, 0)
+        expected = np.where(dense < 0, rule, dense == 1)
+        for place in places:
+            expected[place] = allowed
+        assert np.array_equal(block, expected)
+    if not made:
+        assert bool(spared) == any(rule[place] != allowed for place in places)

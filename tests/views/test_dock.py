@@ -83,3 +83,18 @@ def test_drawers_that_share_a_place_are_no_lower_for_their_tabs(qtbot: QtBot, wi
         open_drawer(qtbot, window, index)
     assert area.isVisible()
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
+
+
+def test_a_drawer_behind_another_comes_to_the_front(qtbot: QtBot, window: MainWindow) -> None:
+    first, second = window.docks[0], window.docks[3]
+    for dock in (first, second):
+        dock.toggleViewAction().trigger()
+        settle(qtbot, window)
+    assert first._obscured and not second._obscured
+    first.toggleViewAction().trigger()
+    settle(qtbot, window)
+    assert first.isVisible() and second.isVisible() and second._obscured and not first._obscured
+    assert first.toggleViewAction().isChecked()
+    first.toggleViewAction().trigger()  # seen, and so closed
+    settle(qtbot, window)
+    assert first.isHidden() and not second._obscured

@@ -309,7 +309,7 @@ def test_what_cannot_be_had_again_is_said_to_be_so(
     mode.exercising._handed_out = None  # as in another run of the program
     document.open(session.load(path), path)
     assert not mode.bar.restore.isVisible() and not mode.bar.check.isEnabled()
-    assert mode.bar.outcome.text().endswith("Go on in the file as it was handed out.")
+    assert mode.bar.outcome.text().endswith("or go on in the file as it was handed out.")
     document.apply("Precision", replace(document.experiment, precision=Precision.FLOAT64))
     assert mode.bar.outcome.text().endswith("Undo it to go on.")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.model.experiment import Experiment
@@ -13,6 +15,7 @@ from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tokens import TokenSequence
 from attn_gui.views.context import Context
 from attn_gui.views.find_bar import FindBar, matches
+from tests.views.window_helpers import karina_window
 
 WORDS = ["the", "cat", "sat", "on", "The", "mat", "3", "there"]
 E = Experiment.from_tokens(WORDS, np.eye(8))
@@ -99,3 +102,18 @@ def test_escape_closes_it_and_gives_the_focus_back(qtbot: QtBot, context: Contex
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert not bar.isVisible()
     assert field.hasFocus()
+
+
+def test_an_editor_that_closes_meanwhile_is_no_place_to_go_back_to(qtbot: QtBot, tmp_path: Path) -> None:
+    with karina_window(qtbot, tmp_path) as window:
+        table = window.formula.tokens.table
+        table.setFocus()
+        table.go_to(0, 1)
+        qtbot.keyClick(table, Qt.Key.Key_F2)
+        assert table.editing is not None
+        window.find_bar.open()
+        qtbot.keyClicks(window.find_bar.field, "to")
+        qtbot.keyClick(window.find_bar.field, Qt.Key.Key_Return)
+        QApplication.processEvents()
+        qtbot.keyClick(window.find_bar.field, Qt.Key.Key_Escape)
+        assert not window.find_bar.isVisible() and window.focusWidget() is table

@@ -31,6 +31,7 @@ from attn_gui.model.trace import Head
 from attn_gui.views.context import Context
 from attn_gui.views.flow import figure as flow_figure
 from attn_gui.views.flow.drawer import HIDDEN, FlowDrawer
+from attn_gui.views.flow.legend import MOST_BUTTONS
 from attn_gui.views.flow.places import HEADER, Side
 from attn_gui.views.flow.threshold import LAST, weight_at, written
 from attn_gui.views.flow.words import heads_name
@@ -601,3 +602,26 @@ def test_of_many_tokens_it_opens_on_those_that_are_selected(
     assert places.top_k + 1 < 690 < places.top_k + places.rows - 2
     made.view.bars["query"].setValue(0)
     assert made.canvas.places.top_q == 0, "a person may look elsewhere"
+
+
+def test_a_smaller_view_of_many_heads_lays_out_once(drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced) -> None:
+    show(drawer, several_heads(12, n=15), qtbot, wait_traced)
+    drawer.heads.button("all").click()
+    wait_traced()
+    # the scroll bars come and go, and with each the width
+    for width, height in ((1280, 400), (936, 150), (936, 160), (500, 120), (1280, 500)):
+        drawer.resize(width, height)
+        QApplication.processEvents()
+        places = drawer.canvas.places
+        assert (places.width, places.height) == (drawer.canvas.width(), drawer.canvas.height())
+
+
+def test_of_very_many_heads_all_are_drawn(drawer: FlowDrawer, qtbot: QtBot, wait_traced: Traced) -> None:
+    keys = np.tile(np.eye(2), (MOST_BUTTONS + 1, 1, 1))
+    show(drawer, Experiment.from_qkv(keys, keys, keys), qtbot, wait_traced)
+    drawer.heads.button("all").click()
+    wait_traced()
+    flow = drawer.canvas.flow
+    assert flow is not None and len(flow.ask.heads) == MOST_BUTTONS + 1 and drawer.legend.buttons == []
+    show(drawer, several_heads(3, n=2), qtbot, wait_traced)
+    assert drawer.legend.heads == (0, 1, 2) and len(drawer.legend.buttons) == 3

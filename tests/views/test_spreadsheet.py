@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from attn_gui.model.masks import Causal
+from attn_gui.model.precision import Precision
+from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.clipboard import Block, read_numbers
 from attn_gui.views.context import Context
-from attn_gui.views.grid import NOWHERE, GridModel, Index
+from attn_gui.views.grid import COMPUTED, NOWHERE, GridModel, Index
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 Keys = Qt.Key
@@ -498,3 +502,23 @@ def test_a_table_that_cannot_be_changed_only_copies(context: Context, qtbot: QtB
 def test_nothing_under_a_cell(model: Numbers) -> None:
     assert model.rowCount(model.index(0, 0)) == 0
     assert model.setData(QModelIndex(), "1") is False
+
+
+@pytest.mark.parametrize(
+    "action", ["cut_action", "paste_action", "fill_down_action", "fill_right_action", "clear_action"]
+)
+def test_what_is_computed_says_so_where_one_tries_to_change_it(context: Context, qtbot: QtBot, action: str) -> None:
+    model = ArrayModel(context.settings)
+    model.show(np.ones((3, 3)), list("abc"), list("xyz"), Precision.FLOAT32)
+    view = SpreadsheetView(context)
+    model.setParent(view)
+    view.setModel(model)
+    qtbot.addWidget(view)
+    view.show()
+    view.selectAll()
+    clip("1\t2\n3\t4")
+    getattr(view.blocks, action).trigger()
+    assert view.reason.text() == COMPUTED
+    assert model.index(0, 0).data(Qt.ItemDataRole.EditRole) in ("1", "1.0")
+    context.document.apply("Mask", replace(context.document.experiment, rule=Causal()))
+    assert view.reason.isHidden(), "something else was done"

@@ -97,12 +97,12 @@ def test_a_number_leads_to_where_it_came_from_and_back_again(
     follow(drawer, "exponential for “karina”", wait_traced)
     assert drawer.told.text().startswith("A of “is” for “karina” = 0,")
     assert (context.selection.query, context.selection.key) == (1, 0), "it is selected in the heatmaps"
-    follow(drawer, "key “karina”, 2", wait_traced)
-    assert drawer.told.text().startswith("K of “karina”, 2 = 0,")
-    follow(drawer, "x of “karina”, 1", wait_traced)
-    assert drawer.told.text().startswith("X of “karina”, 1 = 1,")
+    follow(drawer, "key “karina”, dimension 2", wait_traced)
+    assert drawer.told.text().startswith("K of “karina”, dimension 2 = 0,")
+    follow(drawer, "x of “karina”, dimension 1", wait_traced)
+    assert drawer.told.text().startswith("X of “karina”, dimension 1 = 1,")
     assert context.selection.query == 0
-    for told in ("K of “karina”, 2", "A of “is” for “karina”", "N of “is” for “the”"):
+    for told in ("K of “karina”, dimension 2", "A of “is” for “karina”", "N of “is” for “the”"):
         assert drawer.back.isEnabled()
         drawer.back.trigger()
         wait_traced()
@@ -137,12 +137,12 @@ def test_from_number_to_number_by_keyboard(
     drawer.setFocus()
     assert drawer.steps.hasFocus()
     qtbot.keyClick(drawer.steps, Qt.Key.Key_Tab)
-    assert drawer.pointed.text() == "query “is”, 1"
+    assert drawer.pointed.text() == "query “is”, dimension 1"
     qtbot.keyClick(drawer.steps, Qt.Key.Key_Tab)
-    assert drawer.pointed.text() == "key “the”, 1"
+    assert drawer.pointed.text() == "key “the”, dimension 1"
     qtbot.keyClick(drawer.steps, Qt.Key.Key_Return)
     wait_traced()
-    assert drawer.told.text().startswith("K of “the”, 1")
+    assert drawer.told.text().startswith("K of “the”, dimension 1")
     qtbot.keyClick(drawer.steps, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
     wait_traced()
     assert drawer.told.text().startswith("N of “is” for “the”")
@@ -177,11 +177,11 @@ def test_a_cell_that_an_edit_removes_gives_way_to_the_selected_weight(
     context.document.apply("Mask", masked)
     drawer.go(Cell("X", 0, 4, 1))
     wait_traced()
-    assert drawer.told.text().startswith("X of “store”, 2")
+    assert drawer.told.text().startswith("X of “store”, dimension 2")
     e = several_heads()
     open_experiment(context, e)
     wait_traced()
-    assert drawer.told.text().startswith("X of “t4”, 2"), "the same place of another experiment"
+    assert drawer.told.text().startswith("X of “t4”, dimension 2"), "the same place of another experiment"
 
 
 def test_what_an_exercise_hides_is_neither_derived_nor_left_standing(
@@ -278,7 +278,7 @@ def test_the_line_of_why_opens_to_all_steps(window: MainWindow, qtbot: QtBot) ->
     table = window.formula.output.table
     table.setCurrentIndex(table.model().index(2, 1))
     menu_action(table).trigger()
-    assert told(window, qtbot) == "output of “to”, 2 = 0.8663, float32"
+    assert told(window, qtbot) == "output of “to”, dimension 2 = 0.8663, float32"
     window.context.selection.set_cell(4, 0)
     window.formula.scores.heatmap.menu.why.trigger()
     assert told(window, qtbot).startswith("A_masked of “store” for “karina” = 0.3536")
@@ -290,7 +290,7 @@ def test_the_line_of_why_opens_to_all_steps(window: MainWindow, qtbot: QtBot) ->
     settle(qtbot, window)
     shown.table.setCurrentIndex(shown.table.model().index(3, 1))
     menu_action(shown.table).trigger()
-    assert told(window, qtbot) == "K of “the”, 2 = 1, float32"
+    assert told(window, qtbot) == "K of “the”, dimension 2 = 1, float32"
 
     # a weight of the projection is shown where it is edited
     drawer = why_dock(window)

@@ -61,4 +61,4 @@ def _in_words(trace: Trace, cell: Cell) -> str:
         token = table_of(Subject(trace, 0), cell.stage).tokens[cell.row]
     else:
         token = (e.keys if cell.stage in OF_KEYS else e.tokens).tokens[cell.row]
-    return f"{cell.stage} of {quoted(token)}, {cell.column + 1}{which}"
+    return f"{cell.stage} of {quoted(token)}, dimension {cell.column + 1}{which}"

@@ -40,7 +40,7 @@ def table_of(subject: Subject, stage: str) -> TokenSequence:
 def embedding(subject: Subject, stage: str, row: int, column: int, value: float) -> Operand:
     """A number of an embedding."""
     token = quoted(table_of(subject, stage).tokens[row])
-    return Operand(value, f"{LETTERS[stage]} of {token}, {column + 1}", Cell(stage, 0, row, column))
+    return Operand(value, f"{LETTERS[stage]} of {token}, dimension {column + 1}", Cell(stage, 0, row, column))
 
 
 def derive_given(subject: Subject, chain: Chain, cell: Cell) -> None:
@@ -77,6 +77,6 @@ def _position(subject: Subject, chain: Chain, cell: Cell) -> Operand:
         )
         wave: Expression = Function("cos", angle) if cell.column % 2 else Function("sin", angle)
         name = "cos" if cell.column % 2 else "sin"
-        return chain.between("Position", WAVES[name], wave, f"position {place}, {cell.column + 1}")
+        return chain.between("Position", WAVES[name], wave, f"position {place}, dimension {cell.column + 1}")
     source = Parameter("position table", place, cell.column) if isinstance(position, Learned) else None
-    return Operand(value, f"position {place}, {cell.column + 1}", source)
+    return Operand(value, f"position {place}, dimension {cell.column + 1}", source)

@@ -123,7 +123,9 @@ class _Placing:
         if gain is None:
             return Formula(text, latex), expression
         factor = Operand(
-            float(gain[column]), f"gain, {column + 1}", Parameter(f"qk_norm gain_{self._letter.lower()}", 0, column)
+            float(gain[column]),
+            f"gain, dimension {column + 1}",
+            Parameter(f"qk_norm gain_{self._letter.lower()}", 0, column),
         )
         return Formula(f"{text} · g", rf"{latex} \cdot g"), Product((expression, factor))
 

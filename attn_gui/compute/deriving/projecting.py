@@ -37,9 +37,9 @@ def derive_projected(subject: Subject, chain: Chain, cell: Cell) -> None:
 
 
 def vector_name(subject: Subject, letter: str, row: int, column: int) -> str:
-    """``query “is”, 1``."""
+    """``query “is”, dimension 1``."""
     token = subject.query(row) if letter == "Q" else subject.key(row)
-    return f"{WORDS[letter].lower()} {token}, {column + 1}"
+    return f"{WORDS[letter].lower()} {token}, dimension {column + 1}"
 
 
 def _project(subject: Subject, chain: Chain, cell: Cell, letter: str, value: float) -> None:

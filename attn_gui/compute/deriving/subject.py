@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.numbers import from_numpy, stored, to_numpy
 from attn_gui.model.derivation import Cell, Operand, Parameter
+from attn_gui.model.mapped import unchanged
 from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Floats
 from attn_gui.model.trace import Head, Trace
@@ -67,7 +68,9 @@ class Subject:
         source = self.experiment.source
         assert not isinstance(source, FromTokens)
         array, head = source.parts()[part], self.kv_head if part in "KV" else self.head
-        return Operand(float(array[head, row, column]), name, Parameter(part, head * array.shape[1] + row, column))
+        return Operand(
+            float(unchanged(array)[head, row, column]), name, Parameter(part, head * array.shape[1] + row, column)
+        )
 
     def weight(self, table: str, row: int, column: int, value: float) -> Operand:
         return Operand(value, f"{table}, row {row + 1}, column {column + 1}", Parameter(table, row, column))

@@ -35,7 +35,7 @@ Source = Cell | Parameter | None
 
 @dataclass(frozen=True)
 class Operand:
-    """A number, what it is called (``query “is”, 1``), and where it came from; None where it is of no table.
+    """A number, what it is called (``query “is”, dimension 1``), and where it came from; None where it is of no table.
 
     aside: what is written beside it, ``58 more`` where it stands for that many terms.
     """

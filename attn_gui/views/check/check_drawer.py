@@ -183,6 +183,8 @@ class CheckDrawer(Drawer):
 
     def _set_live(self, on: bool) -> None:
         self._pressed.clear()
+        if not self.table.held:
+            self.table.reason.withdraw()
         self.context.document.keep_view(**{ON_DEMAND: not on})
         self._asked = None
         self._results.clear()

@@ -40,8 +40,10 @@ class AnswerModel(GridModel):
 
     @property
     def typed(self) -> int:
-        """How many cells there is something in."""
-        return sum(1 for row in self._table.cells for cell in row if cell.strip())
+        """How many of the cells that are to be filled in there is something in."""
+        asked = self._asked.tolist()
+        cells = ((r, c, cell) for r, row in enumerate(self._table.cells) for c, cell in enumerate(row))
+        return sum(1 for r, c, cell in cells if asked[r][c] and cell.strip())
 
     @property
     def asked(self) -> int:

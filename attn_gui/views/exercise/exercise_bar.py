@@ -14,7 +14,7 @@ from attn_gui.views.elided_label import ElidedLabel
 
 CHANGED = "What was given has been changed, and marking tells."
 UNDO, RESTORE = f"{CHANGED} Undo it to go on.", f"{CHANGED} Restore it to go on."
-LOST = f"{CHANGED} Go on in the file as it was handed out."
+LOST = f"{CHANGED} Put it back, or go on in the file as it was handed out."
 
 
 class ExerciseBar(QFrame):

@@ -11,6 +11,8 @@ from attn_gui.views.flow.palette import head_colours
 from attn_gui.views.look import Look
 
 SWATCH = 12
+# of more heads all lines are drawn: nobody picks among so many buttons
+MOST_BUTTONS = 64
 
 
 class Legend(QWidget):
@@ -23,6 +25,7 @@ class Legend(QWidget):
         self._look = look
         self._buttons: list[QToolButton] = []
         self._coloured = True
+        self._count = 0
         self._row = FlowLayout(4)
         self._row.setContentsMargins(0, 0, 0, 0)
         self.setLayout(self._row)
@@ -32,6 +35,8 @@ class Legend(QWidget):
     @property
     def heads(self) -> tuple[int, ...]:
         """The heads whose lines are drawn."""
+        if self._count > MOST_BUTTONS:
+            return tuple(range(self._count))
         return tuple(head for head, button in enumerate(self._buttons) if button.isChecked())
 
     @property
@@ -40,19 +45,18 @@ class Legend(QWidget):
 
     def offer(self, count: int, *, coloured: bool) -> None:
         """Have ``count`` heads; where there were others before, all of them are drawn."""
-        if count == len(self._buttons) and coloured == self._coloured:
+        if count == self._count and coloured == self._coloured:
             return
         self._coloured = coloured
-        if count == len(self._buttons):
-            self._colour()
-            return
-        for button in self._buttons:
-            self._row.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._buttons = [self._button(head) for head in range(count)]
-        for button in self._buttons:
-            self._row.addWidget(button)
+        if count != self._count:
+            self._count = count
+            for button in self._buttons:
+                self._row.removeWidget(button)
+                button.hide()
+                button.deleteLater()
+            self._buttons = [self._button(head) for head in range(count if count <= MOST_BUTTONS else 0)]
+            for button in self._buttons:
+                self._row.addWidget(button)
         self._colour()
 
     def _button(self, head: int) -> QToolButton:

@@ -15,6 +15,8 @@ from attn_gui.views.flow.canvas import Canvas
 from attn_gui.views.flow.places import HEADER, HIGHEST_ROW, ROW, WINDOW_ROW, Places, Side, least_pitch, whole_pitch
 
 ZOOM = 1.25
+# scroll bars that come and go change the size that they depend on; it settles at once, or never
+SETTLING = 3
 # eighths of a degree of one notch, and tokens that it scrolls
 NOTCH, TOKENS_A_NOTCH = 120.0, 3
 
@@ -30,6 +32,7 @@ class FlowView(QWidget):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.canvas = Canvas(context.look, context.selection, context.document.experiment)
+        self._laying_out = False
         self._pitch: float | None = None  # None: every token is in sight, if that can be
         self.bars: dict[Side, QScrollBar] = {"query": _bar("Queries"), "key": _bar("Keys")}
         row = QHBoxLayout(self)
@@ -105,6 +108,18 @@ class FlowView(QWidget):
         self._lay_out(*fixed)
 
     def _lay_out(self, top_q: float, top_k: float) -> None:
+        if self._laying_out:
+            return  # a bar that comes or goes has changed the width, which is read once they stand
+        self._laying_out = True
+        try:
+            for _ in range(SETTLING):
+                self._lay_out_once(top_q, top_k)
+                if (self.places.width, self.places.height) == (self.canvas.width(), self.canvas.height()):
+                    break
+        finally:
+            self._laying_out = False
+
+    def _lay_out_once(self, top_q: float, top_k: float) -> None:
         e, canvas = self.canvas.experiment, self.canvas
         height = float(canvas.height())
         pitch = self._pitch or whole_pitch(height, max(e.n_q, e.n_k)) or WINDOW_ROW
@@ -113,7 +128,7 @@ class FlowView(QWidget):
         tops = {"query": top_q, "key": top_k}
         ends = {side: max(0, math.ceil((laid.count(side) - laid.rows) * pitch - 1e-6)) for side in self.bars}
         for side, bar in self.bars.items():
-            bar.setVisible(ends[side] > 0)  # which may change the width of the canvas, and so lay out what is there
+            bar.setVisible(ends[side] > 0)
         laid = replace(laid, width=float(canvas.width()))
         for side, bar in self.bars.items():
             with QSignalBlocker(bar):

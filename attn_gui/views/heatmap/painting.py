@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from attn_gui.control.document import Document
 from attn_gui.control.notices import Notices
@@ -56,7 +57,7 @@ class Stroke:
         self._cells |= touched
         # all of the stroke anew each time, so that its cells become few rectangles
         try:
-            painted = self._painted.with_cells(self._cells, self._allow)
+            painted = self._painted.with_cells(self._cells, self._allow, partial(now.is_ruled, self._allow))
         except ExperimentError as error:
             self._refuse(error)
             return

@@ -50,8 +50,11 @@ class HelpActions:
 
         action = action_of(self._window.menuBar(), list(self._window.docks), link)
         if action is None or not action.isEnabled():
-            self._window.context.notices.warn("This cannot be done at present", "help")
+            name = "This" if action is None else f"“{action.text().replace('&', '').rstrip('…')}”"
+            why = "" if action is None or action.toolTip() in ("", action.text()) else f": {action.toolTip()}"
+            self._window.context.notices.warn(f"{name} cannot be done at present{why}", "help")
             return False
+        self._window.context.notices.withdraw("help")
         if action.menu() is not None:
             self._point_at(action)
             return True

@@ -13,7 +13,7 @@ QT_PARTS = {
 
 WINDOW = {
     "QWidget": {
-        "Close": "Closes this window. What was chosen in it stays as it was applied.",
+        "Close": "Closes this window. What was done in it stays done.",
         "Cancel": "Closes this window and changes nothing.",
         "OK": "Takes what was typed and closes this window.",
     },
@@ -47,6 +47,9 @@ WINDOW = {
         "Biases": "Adds b_Q, b_K, b_V and b_O to the products with the weights. They start at 0.",
         "Decimals shown": "How many decimals numbers have on screen. What is computed, copied and saved is never "
         "rounded.",
+    },
+    "DeviceChoice": {
+        "": "Computes on this device from now on. CUDA is faster on long sequences; the numbers agree up to rounding.",
     },
     "SentenceBar": {"": "What the selected query looks at, as a sentence. A click on a token in it selects that key."},
     "FindBar": {
