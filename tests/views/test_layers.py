@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.head_scores import head_scores
 from attn_gui.compute.trace import trace
+from attn_gui.model.arranging import Arrangement
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.head_scores import HEAD_SCORES
 from attn_gui.model.layer_place import LayerPlace
@@ -110,6 +111,19 @@ def test_every_head_of_every_layer_shows_what_was_given(drawer: LayersDrawer, co
         mean = model.known.thumbnail(HeadAt(layer, "mean"))
         assert mean is not None
         np.testing.assert_allclose(mean.picture.values, N.mean(axis=0), rtol=1e-6)
+
+
+def test_hidden_tokens_are_hidden_in_the_grid_as_well(drawer: LayersDrawer, context: Context, qtbot: QtBot) -> None:
+    N = np.random.default_rng(1).dirichlet(np.ones(4), (2, 4)).astype(np.float32)  # [heads, n_q, n_k]
+    e = Experiment.from_weights(N, tokens=["[CLS]", "a", "b", "[SEP]"])
+    context.document.open(Session((NamedExperiment("Layer 1", e, place=LayerPlace(0, "layer.0")),)), None)
+    wait(drawer, qtbot)
+    shown = drawer.model.known.thumbnail(HeadAt(0, 1))
+    assert shown is not None and np.array_equal(shown.picture.values, N[1])
+    context.arranging.choose(Arrangement(hide_special=True))
+    wait(drawer, qtbot)
+    shown = drawer.model.known.thumbnail(HeadAt(0, 1))
+    assert shown is not None and np.array_equal(shown.picture.values, N[1, 1:3, 1:3])
 
 
 def test_a_click_opens_a_head_of_another_layer(drawer: LayersDrawer, context: Context, qtbot: QtBot) -> None:

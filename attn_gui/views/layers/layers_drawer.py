@@ -75,7 +75,7 @@ class LayersDrawer(Drawer):
         for part in (self.keep, self.limit, self.unit):
             row.addWidget(part)
         self.fill(self.stage, self.score, self.order, keeping, self.rollout, self.told, self.cancel, body=self._looks)
-        self._stage = self.stage.value
+        self._drawn = self.stage.value, context.arranging.arrangement
         self._stopped = False
         self._part = 0.0
         self._ask_soon, self._look_soon, self._tell_soon = (QTimer(self) for _ in range(3))
@@ -102,6 +102,7 @@ class LayersDrawer(Drawer):
         self.overview.rested.connect(self._look_again)
         self.overview.failed.connect(lambda text: context.notices.error(text, TOPIC))
         context.selection.head_changed.connect(lambda head: self._mark())
+        context.arranging.changed.connect(lambda: self.refresh() if self.isVisible() else None)
         context.document.changed.connect(self._on_changed)
         context.document.device_changed.connect(lambda device: self._on_other_device())
         self.refresh()
@@ -110,8 +111,10 @@ class LayersDrawer(Drawer):
         session = self.context.document.session
         sieve = Sieve.of(session)
         stage = view_choices.word(session, "layers_stage", [*STAGES_SHOWN, TABLE], "N")
-        if stage != self._stage:
-            self._stage = stage
+        # whatever else they would be pictures of, those that are there are of something else
+        drawn = stage, self.context.arranging.arrangement
+        if drawn != self._drawn:
+            self._drawn = drawn
             self.overview.want_pictures([], self._picture_ask())
             self.model.known.forget_pictures()
         self.stage.show_value(stage)
@@ -165,7 +168,12 @@ class LayersDrawer(Drawer):
 
     def _picture_ask(self) -> PictureAsk:
         pixels, stage = math.ceil(SIDE * self.devicePixelRatioF()), self.stage.value
-        return PictureAsk(STAGES_SHOWN.get(stage, "N"), size=(pixels, pixels), diverging=stage == "A")
+        return PictureAsk(
+            STAGES_SHOWN.get(stage, "N"),
+            size=(pixels, pixels),
+            diverging=stage == "A",
+            arranged=self.context.arranging.arrangement,
+        )
 
     def _on_changed(self, before: Session, after: Session) -> None:
         if before.experiments is not after.experiments:

@@ -121,7 +121,7 @@ class Guide(QObject):
         if self._narrow:
             top = self.bar.mapToGlobal(self.bar.rect().bottomLeft()).y() + GAP
             corner = window.mapToGlobal(window.rect().bottomRight())
-            instrument.resize(WIDTH, min(instrument.sizeHint().height(), corner.y() - GAP - top))
+            instrument.resize(WIDTH, min(instrument.whole_height, corner.y() - GAP - top))
             instrument.move(corner.x() - GAP - WIDTH, top)
         else:
             window.resizeDocks([instrument], [WIDTH], Qt.Orientation.Horizontal)

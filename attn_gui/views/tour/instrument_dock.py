@@ -35,13 +35,19 @@ class InstrumentDock(QDockWidget):
         for part in (self.saturation, self.influence):
             column.addWidget(part)
         column.addStretch(1)
-        scroll = QScrollArea()
+        scroll = self._scroll = QScrollArea()
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidgetResizable(True)
         scroll.setWidget(content)
         scroll.setMinimumWidth(WIDTH)
         self.setWidget(scroll)
         self.hide()
+
+    @property
+    def whole_height(self) -> int:
+        """Pixels that all of it takes."""
+        content = self._scroll.widget()
+        return content.sizeHint().height() + self.height() - self._scroll.viewport().height()
 
     def show_instrument(self, instrument: Instrument | None) -> None:
         """Bring ``instrument`` into sight, set as it says, or nothing."""
