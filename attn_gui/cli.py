@@ -27,9 +27,11 @@ from attn_gui.files.export_parts import Pooled, Top, Window, check_part, export_
 from attn_gui.files.export_size import experiment_bytes, part_bytes, stage_bytes
 from attn_gui.files.layout import distinct_stages_of
 from attn_gui.files.marks_csv import MarkedFile, marks_csv, remarks_on, with_doubles, write_marks
+from attn_gui.files.regular import is_folder, is_there
 from attn_gui.files.scores_csv import LayerScores, scores_csv, write_scores
 from attn_gui.files.summary import summary
 from attn_gui.files.tensors import headless
+from attn_gui.model.counted import counted
 from attn_gui.model.errors import ExperimentError, HiddenStage, readable_bytes
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.precision import Precision
@@ -167,7 +169,12 @@ def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
     of = command.add_argument_group("of tensors", "what the file does not say by itself")
     of.add_argument("--batch", type=_place, metavar="N", help="which item of the batch, from 1 (default: the first)")
     of.add_argument("--heads", type=_heads, metavar="N", help="how many heads lie side by side")
-    of.add_argument("--mask-means", choices=get_args(Meaning), help="what a mask of flags says where it is true")
+    of.add_argument("--kv-heads", type=_heads, metavar="N", help="how many of keys and values, where these are fewer")
+    of.add_argument(
+        "--mask-means",
+        choices=get_args(Meaning),
+        help="what a mask of flags says where it is true (default: by its name, or what leaves each query a key)",
+    )
     of.add_argument("--tokens", type=file_name, metavar="FILE", help="names, or a tokenizer.json for the file's ids")
 
 
@@ -259,7 +266,7 @@ def _session(options: argparse.Namespace) -> Session:
 
 
 def _choices(options: argparse.Namespace) -> headless.Choices:
-    return headless.Choices(options.batch, options.heads, options.mask_means, options.tokens)
+    return headless.Choices(options.batch, options.heads, options.kv_heads, options.mask_means, options.tokens)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -295,7 +302,7 @@ def _export_parts(options: argparse.Namespace, named: NamedExperiment) -> int:
         if not STAGES[stage].square:
             raise Failure(f"{stage} has no parts: it is no stage of queries x keys")
     if heads != ["mean"] and heads[-1] >= e.heads:  # type: ignore[operator]
-        raise Failure(f"“{named.name}” has {e.heads} heads, and no head {options.head + 1}")
+        raise Failure(f"“{named.name}” has {counted(e.heads, 'head')}, and no head {options.head + 1}")
     try:
         check_part(e, options.part)
     except ValueError as error:
@@ -370,7 +377,7 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 def _info(options: argparse.Namespace) -> int:
     if options.example is None and headless.is_tensors(options.file):
-        lines = iter(_shown("looking", headless.described(options.file, _choices(options))))
+        lines = iter(_shown("looking", headless.described(options.file, _choices(options), options.layer)))
     else:
         lines = summary(_session(options))
     for line in lines:
@@ -406,9 +413,9 @@ def _answers(given: list[Path]) -> list[Path]:
     """The files that ``given`` says: a folder stands for those in it, and * and ? for names where no shell does it."""
     found: list[Path] = []
     for path in given:
-        if path.is_dir():
+        if is_folder(path):
             meant = _inside(path)
-        elif not path.exists() and any(mark in path.name for mark in "*?["):
+        elif not is_there(path) and any(mark in path.name for mark in "*?["):
             meant = sorted(path.parent.glob(path.name))
         else:
             meant = [path]
@@ -461,7 +468,7 @@ def _scores(options: argparse.Namespace) -> int:
         return 0
     write_scores(options.csv, layers)
     heads = sum(len(layer.values) for layer in layers)
-    _say(f"{heads} heads in {len(layers)} layers scored, written to {options.csv}")
+    _say(f"{counted(heads, 'head')} in {counted(len(layers), 'layer')} scored, written to {options.csv}")
     return 0
 
 

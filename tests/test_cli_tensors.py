@@ -11,6 +11,9 @@ import pytest
 from attn_gui.cli import main
 from attn_gui.files.csv_reader import read
 
+# with either meaning every query has a key
+BOTH = np.eye(4, dtype=bool) | (np.arange(4) == 0)
+
 
 def weights(*shape: int) -> Any:
     numbers = np.random.default_rng(0).random(shape)
@@ -50,17 +53,68 @@ def test_export_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_doubt_is_said_with_what_would_clear_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.npz"
-    np.savez(path, scores=np.zeros((2, 3, 4, 4)), mask=np.tri(4, dtype=bool), input_ids=np.ones((2, 4), np.int64))
+    np.savez(path, scores=np.zeros((2, 3, 4, 4)), mask=BOTH, input_ids=np.ones((2, 4), np.int64))
     arguments = ("export", str(path), "--stage", "N", "--out", str(tmp_path / "out"))
     code, _, err = told(capsys, *arguments)
     assert code == 1 and "(say so with --mask-means)" in err
     assert "unclear: The mask: does True (or 1) mean" in told(capsys, "info", str(path))[1]
     assert told(capsys, *arguments, "--mask-means", "allowed", "--batch", "2")[0] == 0
-    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[0], [1, 0, 0, 0])
+    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[1], [0.5, 0.5, 0, 0])
     assert told(capsys, *arguments, "--mask-means", "blocked")[0] == 0
-    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[3], [0, 0, 0, 0])
+    np.testing.assert_array_equal(read(tmp_path / "out" / "N_head1.csv").values[1], [0, 0, 0.5, 0.5])
     code, _, err = told(capsys, *arguments, "--mask-means", "allowed", "--batch", "3")
     assert code == 1 and "The batch has 2 items" in err
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_mask_with_one_sensible_meaning_is_read_so_and_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], allowed: bool
+) -> None:
+    path, out = tmp_path / "a.npz", tmp_path / "out"
+    causal = np.tri(4, dtype=bool)
+    np.savez(path, scores=np.zeros((2, 4, 4)), mask=causal if allowed else ~causal)
+    assert told(capsys, "export", str(path), "--stage", "N", "--out", str(out))[0] == 0
+    np.testing.assert_array_equal(read(out / "N_head1.csv").values[1], [0.5, 0.5, 0, 0])
+    meaning = "may attend" if allowed else "blocked"
+    line = f"mask: true (or 1) means {meaning}: so every query has a key; --mask-means says otherwise"
+    assert line in told(capsys, "info", str(path))[1].splitlines()
+    line = "mask: true (or 1) means blocked, as --mask-means says"
+    assert line in told(capsys, "info", str(path), "--mask-means", "blocked")[1].splitlines()
+    np.savez(path, scores=np.zeros((2, 4, 4)), mask=np.where(causal, 0.0, -np.inf))
+    assert "mask: its numbers are added to the scores" in told(capsys, "info", str(path))[1].splitlines()
+    np.savez(path, scores=np.zeros((2, 4, 4)), key_padding_mask=~causal[1:2])
+    assert "mask: true (or 1) means blocked, as its name says" in told(capsys, "info", str(path))[1].splitlines()
+
+
+def test_info_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "attn.npy", weights(3, 4, 5, 5))
+    code, _, err = told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "9")
+    assert (code, "a layer from 1 to 3, received layer 9" in err) == (1, True)
+    assert told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "3")[0] == 0
+    np.save(tmp_path / "attn.npy", weights(4, 5, 5))
+    code, _, err = told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "1")
+    assert (code, "a file of layers" in err) == (1, True)
+
+
+def test_fewer_heads_of_keys_in_a_fused_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = np.random.default_rng(0).random((1, 3, (4 + 2 * 2) * 5))
+    np.savez(tmp_path / "qkv.npz", qkv=numbers)
+    file, out = str(tmp_path / "qkv.npz"), tmp_path / "out"
+    arguments = ("export", file, "--heads", "4", "--kv-heads", "2", "--stage", "Q,K,V", "--out", str(out))
+    assert told(capsys, *arguments)[0] == 0
+    for stage, head, first in (("Q", 4, 15), ("K", 4, 25), ("V", 1, 30)):
+        found = read(out / f"{stage}_head{head}.csv").values
+        np.testing.assert_array_equal(found, numbers[0, :, first : first + 5])
+    code, _, err = told(capsys, *arguments[:5], "3", *arguments[6:])
+    assert code == 1 and "(say so with --kv-heads)" in err
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    from attn_gui.app import parser
+    from attn_gui.cli import COMMANDS
+
+    listed = " ".join(parser().format_help().partition("Commands without a window: attn-gui ")[2].split())
+    assert listed.partition(" (each")[0] == ", ".join(COMMANDS)
 
 
 def test_heads_and_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from attn_gui.compute.trace import trace
 from attn_gui.compute.whole import WholeMatrix
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import BFLOAT16, Given, precision_of, widened
+from attn_gui.model.mapped import unchanged
 from attn_gui.model.precision import Precision
 from attn_gui.model.sources import GivenWeights
 from attn_gui.model.trace import ALL, Head, Matrix, Pooling, Trace
@@ -142,7 +143,7 @@ class GivenMean(WholeMatrix):
     def _widened(self, part: Given) -> NDArray[Any]:
         """``part`` in the working type."""
         wide = np.float64 if self._working is torch.float64 else np.float32
-        return part if part.dtype == wide else from_numpy(part, self._working, CPU).numpy()
+        return unchanged(part) if part.dtype == wide else from_numpy(part, self._working, CPU).numpy()
 
     def block(self, rows: slice, columns: slice) -> NDArray[Any]:
         return self._whole.block(rows, columns)
@@ -193,7 +194,7 @@ class GivenTrace:
         if head == "mean":
             return self._mean
         weights = self._N[range(len(self._N))[head]]
-        return GivenMatrix(weights.shape, lambda rows: weights[rows])
+        return GivenMatrix(weights.shape, lambda rows: unchanged(weights)[rows])
 
     def part(self, head: Head | None = None) -> float:
         return self._whole.part(head)

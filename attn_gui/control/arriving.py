@@ -12,6 +12,7 @@ from attn_gui.control.worker import Priority, Worker, at_once
 from attn_gui.files import checkpoint, tensors
 from attn_gui.files.checkpoint import opening
 from attn_gui.files.errors import FileError
+from attn_gui.files.regular import is_folder, size_of_file
 
 JOB = "what file"
 # an experiment says what it is in its first line
@@ -59,7 +60,7 @@ def kind_of(paths: Sequence[Path]) -> FileKind:
     """What opens ``paths``: several files and folders are tensors; a file of weights holds a whole attention module."""
     path = paths[0]
     ending = path.suffix.casefold()
-    if len(paths) > 1 or path.is_dir():
+    if len(paths) > 1 or is_folder(path):
         return FileKind.TENSORS
     if ending == ".json":
         return FileKind.SESSION if _is_experiment(path) else FileKind.TENSORS
@@ -77,7 +78,8 @@ def _holds_module(path: Path) -> bool:
 
 def _is_experiment(path: Path) -> bool:
     try:
+        size_of_file(path)  # opening a pipe would wait for whoever writes to it
         with path.open(encoding="utf-8") as file:
             return '"attn-experiment"' in file.read(BEGINNING)
-    except (OSError, UnicodeDecodeError):
+    except (FileError, OSError, UnicodeDecodeError):
         return False

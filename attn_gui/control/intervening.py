@@ -12,6 +12,7 @@ from attn_gui.control.document import Document
 from attn_gui.control.modelling import Modelling, is_expected, lacking, said
 from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files import intervention_json
+from attn_gui.files.regular import is_there
 from attn_gui.model.captured import CapturedModel
 from attn_gui.model.intervention import Action, Forbid, Outcome, ReplaceBy, Witness, experiment_at, witness_of
 from attn_gui.model.session import Session
@@ -61,7 +62,7 @@ class Intervening(QObject):
             return "There is no model here: File > Open model… captures one on a text."
         if (missing := lacking()) and self._runner is None:
             return f"Running the model {missing}"
-        if self._model_for(captured) is None and not Path(captured.path or "-").exists():
+        if self._model_for(captured) is None and not is_there(Path(captured.path or "-")):
             source = f" from {captured.path}" if captured.path else ""
             return f"{captured.architecture}{source} is not at hand: open it with File > Open model…"
         return ""
@@ -125,7 +126,7 @@ class Intervening(QObject):
         model = self._modelling.model
         if model is None or model.architecture != captured.architecture:
             return None
-        elsewhere = bool(captured.path) and Path(captured.path).exists() and str(model.path) != captured.path
+        elsewhere = bool(captured.path) and is_there(Path(captured.path)) and str(model.path) != captured.path
         return None if elsewhere else model
 
     def _on_document(self, before: Session, after: Session) -> None:

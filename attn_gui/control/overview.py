@@ -12,7 +12,7 @@ from attn_gui.control.document import Document
 from attn_gui.control.overview_jobs import Pictured, Scored, Wanted, pictures, rolled_out, scores
 from attn_gui.control.worker import Priority, Worker
 from attn_gui.model.asks import PictureAsk
-from attn_gui.model.errors import TooLarge
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.layers import stack_of
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.trace import Head
@@ -135,7 +135,7 @@ class Overview(QObject):
 
     def _on_no_rollout(self, error: BaseException) -> None:
         self.rested.emit()
-        if not isinstance(error, TooLarge | MemoryError):
+        if not isinstance(error, ExperimentError | MemoryError):
             raise error
         self.failed.emit(str(error) or "The rollout takes more memory than there is")
 

@@ -14,6 +14,7 @@ from attn_gui.control.settings import Settings
 from attn_gui.control.worker import Priority, Worker, at_once
 from attn_gui.files import experiment_json, session
 from attn_gui.files.errors import FileError
+from attn_gui.files.lost import NOWHERE, Located, LostFile
 from attn_gui.model.session import Session
 
 TOPIC = "file"
@@ -26,10 +27,12 @@ class Storage(QObject):
     """Opens and saves sessions, and says how it went as a notice on ``file``.
 
     ``opened(path)`` and ``saved(path)`` come once the document says the same; ``failed(path, error)`` leaves the
-    document as it was.
+    document as it was. ``lost(path, LostFile)`` comes besides where a file of tensors is not where the session says:
+    :meth:`open` can be told where it is.
     """
 
     opened = Signal(object)
+    lost = Signal(object, object)
     saved = Signal(object)
     failed = Signal(object, object)
 
@@ -47,16 +50,19 @@ class Storage(QObject):
         document.path_changed.connect(self._count_documents)
         settings.unwritable.connect(self._on_unwritable)
 
-    def open(self, path: Path) -> None:
-        """Open a session (``.attn``) or a lone experiment (``experiment.json``), which is saved as a session later."""
+    def open(self, path: Path, located: Located = NOWHERE) -> None:
+        """Open a session (``.attn``) or a lone experiment (``experiment.json``), which is saved as a session later.
+
+        located: where files of tensors are now; the session then is another than its file says.
+        """
         path = path.absolute()
         present = self._document.session
         self._worker.submit(
             "open file",
-            at_once(lambda: (_stamp(path), _load(path))),  # what is written meanwhile counts as later
+            at_once(lambda: (_stamp(path), _load(path, located))),  # what is written meanwhile counts as later
             PRIORITY,
-            lambda found: self._on_loaded(path, found[1], present, stamp=found[0]),
-            lambda error: self._on_failure(path, "opened", error),
+            lambda found: self._on_loaded(path, found[1], present, stamp=found[0], clean=not located),
+            lambda error: self._on_not_opened(path, error),
         )
 
     def take(self, path: Path) -> None:
@@ -120,14 +126,21 @@ class Storage(QObject):
         return outcomes == [True]
 
     def _on_loaded(
-        self, path: Path, loaded: Session, before: Session, *, own: bool = True, stamp: _Stamp | None = None
+        self,
+        path: Path,
+        loaded: Session,
+        before: Session,
+        *,
+        own: bool = True,
+        stamp: _Stamp | None = None,
+        clean: bool = True,
     ) -> None:
         if not self._document.session.same_work(before):
             text = f"{path.name} was not opened, since you went on editing. Open it again to leave this session."
             self._notices.warn(text, TOPIC)
             return
         lone = _is_lone_experiment(path)
-        self._document.open(loaded, path if own and not lone else None)
+        self._document.open(loaded, path if own and not lone else None, clean=clean)
         if stamp is not None:
             self._stamps[path] = stamp
         if own:
@@ -146,6 +159,11 @@ class Storage(QObject):
         self._settings.add_recent(path)
         self._notices.info(f"Saved {path.name}", TOPIC)
         self.saved.emit(path)
+
+    def _on_not_opened(self, path: Path, error: BaseException) -> None:
+        self._on_failure(path, "opened", error)
+        if isinstance(error, LostFile):
+            self.lost.emit(path, error)
 
     def _on_failure(self, path: Path, what: str, error: BaseException) -> None:
         self._notices.error(f"{path.name or path} was not {what}: {reason(error)}", TOPIC)
@@ -181,8 +199,10 @@ def _written(saved: Session, path: Path) -> _Stamp | None:
     return _stamp(path)
 
 
-def _load(path: Path) -> Session:
-    return Session((experiment_json.read(path),)) if _is_lone_experiment(path) else session.load(path)
+def _load(path: Path, located: Located) -> Session:
+    if _is_lone_experiment(path):
+        return Session((experiment_json.read(path, located),))
+    return session.load(path, located)
 
 
 def _taken(path: Path) -> Session:
@@ -198,6 +218,8 @@ def _is_lone_experiment(path: Path) -> bool:
 
 def reason(error: BaseException) -> str:
     """Why a file could not be read or written, for the end of a sentence that names the file."""
+    if isinstance(error, LostFile):
+        return error.told
     if isinstance(error, FileError):
         place = f"{error.where}: " if error.where and error.where != "writing" else ""
         return f"{place}expected {error.expected}, received {error.received}"

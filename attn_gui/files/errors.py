@@ -25,7 +25,8 @@ class FileError(ValueError):
     def __init__(self, path: str | Path, where: str, expected: str, received: str) -> None:
         # what came may be megabytes of a damaged or hostile file
         where, received = _cut(where), _cut(received)
-        place = f"{path}: {where}" if where else str(path)
+        named = _cut(str(path))
+        place = f"{named}: {where}" if where else named
         super().__init__(f"{place}: expected {expected}, received {received}")
         self.path = Path(path)
         self.where = where

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from attn_gui.files import exercise_json, origin_json, recipes
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.given_json import GIVEN, PutGiven, plain_given, read_given
+from attn_gui.files.lost import NOWHERE, Located, relocated, told_of
 from attn_gui.files.part_json import read_part
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
@@ -155,15 +156,20 @@ def _plain_weights(source: FromTokens, put: Put) -> dict[str, Any]:
     return plain
 
 
-def read(path: str | Path) -> NamedExperiment:
-    """The experiment of a JSON file, which may hold recipes (:mod:`~attn_gui.files.recipes`); raises FileError."""
+def read(path: str | Path, located: Located = NOWHERE) -> NamedExperiment:
+    """The experiment of a JSON file, which may hold recipes (:mod:`~attn_gui.files.recipes`); raises FileError.
+
+    located: where files of tensors are now that are not where it says; LostFile asks for one.
+    """
     path = Path(path)
     check_size(path, "", size_of_file(path), MAX_BYTES)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise cannot_read(path, error) from error
-    return from_place(Place(parsed(path, "", data), path))
+    value = parsed(path, "", data)
+    with told_of(located, relocated([value], path, located)):
+        return from_place(Place(value, path))
 
 
 def check_version(place: Place, name: str, version: int) -> None:

@@ -20,7 +20,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError
+from attn_gui.files.lost import REMOTE, AnotherFile, LostFile, name_of
 from attn_gui.files.places import Members, Place
+from attn_gui.files.regular import is_there
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.origin import Origin
@@ -66,7 +68,7 @@ def read_origin(place: Place) -> Origin:
     path = at["path"].text()
     if "beside" in at and at["beside"].value is not None:
         near = place.path.absolute().parent / at["beside"].text()
-        path = str(near) if near.exists() else path
+        path = str(near) if is_there(near) else path
     return Origin(
         path,
         at["digest"].text(),
@@ -131,13 +133,23 @@ def _arrays_of(place: Place) -> Mapping[str, Array]:
     from attn_gui.files.tensors.again import arrays_of
 
     origin = read_origin(place)
-    if not os.path.lexists(origin.path):
-        folder = place.path.absolute().parent
-        expected = f"{Path(origin.path).name}, which the tensors lie in, at {origin.path} or in {folder}"
-        raise FileError(
-            place.path, place.where, expected, "no such file: put it back there, and open the session again"
-        )
-    return arrays_of(origin)
+    name = name_of(origin.path)
+    if not origin.path.startswith(REMOTE) and not os.path.lexists(origin.path):
+        told = f"{name}, which its tensors are in, is neither at {origin.path} nor in {place.path.absolute().parent}"
+        raise LostFile(place.path, origin.path, told, is_folder=_is_folder(origin))
+    try:
+        return arrays_of(origin)
+    except AnotherFile as error:
+        told = f"{name} in {Path(origin.path).parent} is another than the one that the session was made from"
+        raise LostFile(place.path, origin.path, told, is_folder=_is_folder(origin)) from error
+
+
+def _is_folder(origin: Origin) -> bool:
+    """Whether the origin is a folder of files, which may no longer be there to be looked at."""
+    parts = origin.reading.get("parts")
+    files = [part.get("file") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    ending = Path(name_of(origin.path)).suffix
+    return not any(isinstance(file, str) and Path(file).suffix == ending for file in files)
 
 
 def _beside(path: str, session: Path) -> str | None:

@@ -29,6 +29,30 @@ def size_of_file(path: Path) -> int:
     return status.st_size
 
 
+def is_folder(path: Path) -> bool:
+    """Whether ``path`` is a folder; False also for a name that the system refuses, such as one that is too long."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Whether ``path`` is a regular file; False also for a name that the system refuses."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is anything at ``path``; False also for a name that the system refuses."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def kind_of(mode: int) -> str:
     """What lies at a place whose mode is that of no regular file."""
     return _KINDS.get(stat.S_IFMT(mode), "something else")

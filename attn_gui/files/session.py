@@ -27,11 +27,13 @@ from attn_gui.files.atomic import replacing
 from attn_gui.files.errors import BROKEN, FileError, cannot_read
 from attn_gui.files.experiment_json import check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
+from attn_gui.files.lost import NOWHERE, Located, relocated, told_of
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
 from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.given import BFLOAT16
+from attn_gui.model.mapped import ChangedFile, unchanged
 from attn_gui.model.painted import MAX_RECTANGLES
 from attn_gui.model.session import Session
 from attn_gui.model.table import Table
@@ -69,16 +71,21 @@ def save(session: Session, path: str | Path) -> None:
         zipped.writestr(npy.member(MANIFEST), dumps(manifest), ZIP_DEFLATED)
 
 
-def load(path: str | Path) -> Session:
-    """The session in ``path``; raises FileError naming the place of what is wrong."""
+def load(path: str | Path, located: Located = NOWHERE) -> Session:
+    """The session in ``path``; raises FileError naming the place of what is wrong.
+
+    located: where files of tensors are now that are not where the session says; LostFile asks for one.
+    """
     path = Path(path)
     size_of_file(path)
     try:
         with ZipFile(path) as zipped:
             archive.check(path, zipped)
             members = _Read(path, zipped)
-            place = Place(parsed(path, MANIFEST, zipped.read(MANIFEST)), path, "", members)
-            return _session(place)
+            manifest = parsed(path, MANIFEST, zipped.read(MANIFEST))
+            given = manifest.get("experiments") if isinstance(manifest, dict) else None
+            with told_of(located, relocated(given, path, located)):
+                return _session(Place(manifest, path, "", members))
     except FileError:
         raise
     except BROKEN as error:
@@ -159,7 +166,11 @@ class Written:
         self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
 
     def put(self, array: Array) -> Any:
-        """What stands for ``array`` in the JSON; a large one becomes a member."""
+        """What stands for ``array`` in the JSON; a large one becomes a member. Raises FileError."""
+        try:
+            unchanged(array)
+        except ChangedFile as error:
+            raise FileError(error.path, error.field, error.expected, error.received) from error
         if array.size <= LARGE:
             return array
         if array.dtype == BFLOAT16:  # which .npy has no name for

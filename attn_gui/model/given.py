@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_gui.model.errors import ExperimentError, readable_bytes
+from attn_gui.model.mapped import file_of, unchanged
 from attn_gui.model.precision import Precision
 
 Given = NDArray[Any]
@@ -36,10 +36,7 @@ def given(array: ArrayLike, field: str = "numbers") -> Given:
 
 def is_mapped(array: Given) -> bool:
     """Whether the numbers lie in a file that is mapped, so that they take no memory until they are looked at."""
-    owner: object = array
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    return isinstance(owner.obj if isinstance(owner, memoryview) else owner, mmap.mmap)
+    return file_of(array) is not None
 
 
 def precision_of(dtype: np.dtype[Any]) -> Precision:
@@ -51,7 +48,11 @@ def precision_of(dtype: np.dtype[Any]) -> Precision:
 
 
 def widened(array: Given) -> Given:
-    """``array`` in a type that numpy and torch compute with, every value exact: native float16 to float64."""
+    """``array`` in a type that numpy and torch compute with, every value exact: native float16 to float64.
+
+    Raises ChangedFile where it lies in a file that was changed since it was mapped.
+    """
+    unchanged(array)
     if array.dtype == BFLOAT16:
         return array.astype(np.float32)
     if array.dtype.name in ("float16", "float32", "float64"):
@@ -62,7 +63,7 @@ def widened(array: Given) -> Given:
 def rearranged(array: Given, axis: int, order: Sequence[int | None], field: str) -> Given:
     """``array`` with its entries along ``axis`` in ``order``, zeros where that says None; a view where that will do.
 
-    Raises ExperimentError, naming ``field``, where so much of a file would have to be copied.
+    Raises ExperimentError, naming ``field``, where so much of a file would have to be copied; ChangedFile.
     """
     first = order[0]
     if first is not None and list(order) == list(range(first, first + len(order))):
@@ -72,7 +73,7 @@ def rearranged(array: Given, axis: int, order: Sequence[int | None], field: str)
     if is_mapped(array) and size > MOST_COPIED:
         expected = f"at most {readable_bytes(MOST_COPIED)} to be put in another order"
         raise ExperimentError(field, expected, f"{readable_bytes(size)}, which stay in their file")
-    result = np.take(array, [0 if was is None else was for was in order], axis=axis)
+    result = np.take(unchanged(array), [0 if was is None else was for was in order], axis=axis)
     np.moveaxis(result, axis, 0)[[place for place, was in enumerate(order) if was is None]] = 0
     result.flags.writeable = False
     return result

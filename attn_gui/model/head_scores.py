@@ -61,8 +61,9 @@ PATTERNS = (
     Statistic(
         "separator",
         "Separator",
-        "mean of Σⱼ pᵢⱼ over separators j",
-        "What separators get: special tokens such as [SEP], and punctuation, but not the first key (Clark et al. 2019)",
+        "mean of Σⱼ pᵢⱼ over separators j ≠ 1",
+        "What separators get: punctuation and special tokens such as [SEP], but neither the first key nor [CLS], which "
+        "is counted apart, nor [MASK] and [UNK], which stand for words (Clark et al. 2019)",
         percent=True,
     ),
 )
@@ -73,6 +74,8 @@ HEAD_SCORES = (*STATISTICS, *PATTERNS)
 SEPARATORS = frozenset(
     ("[SEP]", "</s>", "<sep>", "<eos>", "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>")
 )
+# special tokens that part nothing: the one that stands for the whole text, and those that stand for words
+NO_SEPARATORS = frozenset(("[CLS]", "<cls>", "[MASK]", "<mask>", "[UNK]", "<unk>"))
 # what tokenizers put before or after a piece to say where the word begins
 WORD_MARKS = "Ġ▁Ċ \n\t"
 
@@ -90,10 +93,15 @@ class HeadScores:
 
 
 def separators(keys: TokenSequence) -> Values:
-    """Which keys are separators, [n_k] bool: marked special, called as one, or punctuation; never the first."""
+    """Which keys are separators, [n_k] bool: marked special, called as one, or punctuation.
+
+    Never the first, nor what is in NO_SEPARATORS: of "special" tokens Clark et al. (2019, section 3.2) count [CLS],
+    [SEP], and periods and commas each for itself.
+    """
     found = np.array([_is_separator(token) for token in keys.tokens])
     if "special" in keys.columns:
-        found |= keys.columns["special"].astype(bool)
+        parting = np.array([token.strip(WORD_MARKS) not in NO_SEPARATORS for token in keys.tokens])
+        found |= keys.columns["special"].astype(bool) & parting
     found[0] = False
     return found
 

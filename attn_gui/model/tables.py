@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import Given, is_mapped
+from attn_gui.model.mapped import file_of, unchanged
 from attn_gui.model.named_table import Axis, NamedTable, always, as_array, as_table, numbered
 from attn_gui.model.part_tables import tables_of_scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenSource, with_parts
@@ -41,7 +42,10 @@ def source_tables(experiment: Experiment) -> tuple[NamedTable, ...]:
 
 def _is_editable(array: Given) -> bool:
     """Whether it is a table as it is, or can be made one at once."""
-    return array.size <= MOST_CELLS or (array.dtype == np.float64 and not is_mapped(array))
+    file = file_of(array)
+    if file is None:
+        return array.size <= MOST_CELLS or array.dtype == np.float64
+    return array.size <= MOST_CELLS and not file.is_changed
 
 
 def table_named(experiment: Experiment, name: str) -> NamedTable:
@@ -103,9 +107,11 @@ def _given(e: Experiment, source: GivenSource, name: str) -> NamedTable:
     def replaced(table: Table) -> Experiment:
         return replace(e, source=with_parts(source, {name: as_array(table, array.shape)}))
 
+    # what is shown of a table does not ask whether the file is still the same
+    cells = np.array(unchanged(array)) if is_mapped(array) else array
     called = keys.__getitem__ if name in "AN" else numbered(name.lower())
     rows, columns = Axis(tokens.__getitem__, len(array)), Axis(called)
-    return NamedTable(name, name, as_table(array), rows, columns, replaced, f"{name}, given")
+    return NamedTable(name, name, as_table(cells), rows, columns, replaced, f"{name}, given")
 
 
 def _of_appended(e: Experiment) -> Iterator[NamedTable]:

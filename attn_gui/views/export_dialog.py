@@ -26,11 +26,13 @@ from attn_gui.control.storage import reason
 from attn_gui.files.errors import FileError
 from attn_gui.files.export import EXPERIMENT_FILE, METADATA_FILE, Form
 from attn_gui.files.export_parts import Window
+from attn_gui.files.regular import is_file
 from attn_gui.model.errors import readable_bytes
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
 from attn_gui.views.context import Context
 from attn_gui.views.export_choices import ExportChoices
+from attn_gui.views.typed_path import typed_path
 
 WIDTH = 560
 STEPS = 1000
@@ -213,7 +215,7 @@ class ExportDialog(QDialog):
         return f"{order.stage}_heads" if order.in_folder(e) else order.files(e)[0][2]
 
     def _folder(self) -> Path:
-        typed = Path(self.path.text()).expanduser()
+        typed = typed_path(self.path.text())
         return typed.parent if typed.is_absolute() else self._first_folder()
 
     def _first_folder(self) -> Path:
@@ -229,7 +231,7 @@ class ExportDialog(QDialog):
         text, e = self.path.text().strip(), self._shown()
         if not text or e is None:
             return None
-        path = self._first_folder() / Path(text).expanduser()
+        path = self._first_folder() / typed_path(text)
         order = self.choices.order
         if path.suffix or path.name in ("", "..") or order.in_folder(e):
             return path
@@ -374,11 +376,11 @@ def _amount(order: Order, e: Experiment) -> str:
 def _in_the_way(order: Order, e: Experiment, target: Path) -> list[str]:
     """The names of the files that writing ``order`` to ``target`` would replace."""
     if not order.in_folder(e):
-        return [target.name] if target.is_file() else []
+        return [target.name] if is_file(target) else []
     names = [name for _, _, name in order.files(e)]
     if order.stage is None:
         names = [EXPERIMENT_FILE, METADATA_FILE, *names]
-    return [name for name in names if (target / name).is_file()]
+    return [name for name in names if is_file(target / name)]
 
 
 def _there_already(names: list[str]) -> str:

@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from attn_gui.control.arriving import Arriving
 from attn_gui.control.document import Unsaved
+from attn_gui.files.lost import NOWHERE, Located
 from attn_gui.model.embedding import bytes_elsewhere, embedded
 from attn_gui.model.errors import readable_bytes
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
+from attn_gui.views.lost_file import LostFileBox
 
 if TYPE_CHECKING:
     from attn_gui.views.export_dialog import ExportDialog
@@ -44,6 +46,8 @@ class FileActions:
         self.arriving.session.connect(lambda paths: self._open_session(paths[0]))
         self.arriving.weights.connect(lambda paths: self.show_weights(paths[0]))
         self.arriving.tensors.connect(self.show_tensors)
+        self.lost = LostFileBox(window, self._open_session)
+        self._storage.lost.connect(self.lost.ask)
         keys = QKeySequence.StandardKey
         self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
         self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
@@ -105,9 +109,9 @@ class FileActions:
         else:
             self.recent.addAction("Nothing opened or saved yet").setEnabled(False)
 
-    def _open_session(self, path: Path) -> None:
+    def _open_session(self, path: Path, located: Located = NOWHERE) -> None:
         if self._window.may_discard():
-            self._storage.open(path)
+            self._storage.open(path, located)
 
     def _save(self) -> None:
         path = self._context.document.path

@@ -148,7 +148,7 @@ class Status(QWidget):
         elif "OutOfMemory" in type(error).__name__ or isinstance(error, MemoryError):
             text = f"Out of memory on {self._context.document.device}. Use fewer tokens or heads."
         else:
-            text = f"Could not compute: {error}"
+            text = f"Could not compute: {error}."
         self._context.notices.error(text + kept, "compute")
 
     def _on_document(self) -> None:

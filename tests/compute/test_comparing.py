@@ -369,3 +369,18 @@ def test_a_streamed_difference_is_that_of_the_dense_ones() -> None:
     drawn = picture(streamed.difference, ask.request(before))
     assert drawn.exact
     np.testing.assert_allclose(drawn.values, dense.matrices[2].block(rows, columns), atol=1e-6)
+
+
+def test_a_side_without_distributions_is_called_what_the_window_calls_it() -> None:
+    e = Experiment.from_tokens(["a", "b"], [[1.0], [2.0]])
+    sigmoid = replace(e, scoring=replace(e.scoring, normaliser=Sigmoid()))
+    plain, other = Side(trace(e), 0), Side(trace(sigmoid), 0)
+    why = f"rows of {Sigmoid.title} do not sum to 1"
+    for comparison, said in (
+        (Comparison(plain, other, "N"), f"{why} (present)"),
+        (Comparison(other, plain, "N"), f"{why} (pinned)"),
+        (Comparison(other, plain, "N", other="original"), f"{why} (original)"),
+        (Comparison(other, other, "N"), why),
+        (Comparison(other, other, "N", heads=True), why),
+    ):
+        assert summed_up(compared(comparison)).divergence == said

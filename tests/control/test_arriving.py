@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -59,3 +62,18 @@ def test_it_is_told_once(qtbot: QtBot, tmp_path: Path) -> None:
         arriving.take([tmp_path / "a.npy"])
     assert told.args == [(tmp_path / "a.npy",)]
     worker.close()
+
+
+@pytest.mark.parametrize("name", ["n" * 5000, "n" * 5000 + ".json", "n" * 5000 + ".pt", "a\0b.npy", "a\0b.json"])
+def test_names_that_no_file_can_have_are_told_of_by_who_opens_them(tmp_path: Path, name: str) -> None:
+    assert kind_of([tmp_path / name]) in (FileKind.TENSORS, FileKind.SESSION)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    found: list[FileKind] = []
+    thread = threading.Thread(target=lambda: found.append(kind_of([tmp_path / "pipe.json"])), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert found == [FileKind.TENSORS]

@@ -132,3 +132,11 @@ def test_another_model_of_the_same_class_is_refused(
     with qtbot.waitSignal(intervening.failed, timeout=LONG) as failed:
         intervening.look(True)
     assert "is another GPT2LMHeadModel than the one that was captured" in failed.args[0]
+
+
+@pytest.mark.parametrize("path", ["n" * 5000, "a\0b"])
+def test_a_model_at_a_path_that_no_file_can_have_is_not_at_hand(parts: Parts, captured: Session, path: str) -> None:
+    document, _, intervening = parts
+    assert captured.model is not None
+    document.open(replace(captured, model=replace(captured.model, path=path)), None)
+    assert "is not at hand" in intervening.reason()

@@ -18,6 +18,7 @@ from attn_gui.files import experiment_json
 from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import from_place, to_plain
 from attn_gui.files.json_text import dumps
+from attn_gui.files.lost import LostFile
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.session import load, save
 from attn_gui.files.summary import summary
@@ -168,6 +169,56 @@ def test_a_file_that_is_missing_or_another_is_told_by_name(opened: Session, tmp_
     (tmp_path / "attn.npy").write_bytes(content)
     assert len(load(tmp_path / "a.attn").experiments) == 2
     assert (tmp_path / "a.attn").read_bytes() == before
+
+
+def test_a_file_that_is_elsewhere_is_found_where_it_is_said_to_be_and_others_beside_it(tmp_path: Path) -> None:
+    was, now = tmp_path / "was", tmp_path / "now"
+    for folder in (was, now, tmp_path / "sessions"):
+        folder.mkdir()
+    random = np.random.RandomState(2)
+    opened = []
+    for name in ("one.npy", "two.npy"):
+        N = random.rand(2, 3, 8, 8)
+        np.save(was / name, N / N.sum(axis=-1, keepdims=True))
+        opened += _opened(was / name).experiments
+    before, path = Session(tuple(opened)), tmp_path / "sessions" / "a.attn"
+    save(before, path)
+    for name in ("one.npy", "two.npy"):
+        (was / name).rename(now / name)
+    with pytest.raises(LostFile) as lost:
+        load(path)
+    assert (lost.value.name, lost.value.lost, lost.value.is_folder) == ("one.npy", str(was / "one.npy"), False)
+    assert "experiments[" not in str(lost.value) and "origin" not in str(lost.value) + lost.value.told
+    # what is said to be it and is another is asked for again, by the place that the session knows
+    with pytest.raises(LostFile) as another:
+        load(path, {lost.value.lost: now / "two.npy"})
+    assert another.value.lost == lost.value.lost and "another" in another.value.told
+    assert another.value.located == {lost.value.lost: now / "two.npy"}
+    found = load(path, {lost.value.lost: now / "one.npy"})
+    assert [Path(n.origin.path) for n in found.experiments if n.origin] == [now / "one.npy"] * 2 + [now / "two.npy"] * 2
+    for each, other in zip(found.experiments, before.experiments, strict=True):
+        assert bits(given_parts(each.experiment)["N"]) == bits(given_parts(other.experiment)["N"])
+    save(found, path)
+    assert len(load(path).experiments) == 4, "it is known from now on"
+    # one that is still where it was stays there, whatever is called like it beside the other
+    (now / "two.npy").rename(was / "two.npy")
+    (now / "two.npy").write_bytes(b"another")
+    (now / "one.npy").rename(now / "renamed.npy")
+    save(before, path)
+    again = load(path, {str(was / "one.npy"): now / "renamed.npy"})
+    assert again.experiments[3].origin is not None and again.experiments[3].origin.path == str(was / "two.npy")
+
+
+def test_a_folder_that_is_elsewhere_is_asked_for_as_one(tmp_path: Path) -> None:
+    (tmp_path / "was").mkdir()
+    for layer in range(2):
+        np.save(tmp_path / "was" / f"layer{layer}.npy", np.full((3, 8, 8), 1 / 8))
+    save(_opened(tmp_path / "was"), tmp_path / "a.attn")
+    (tmp_path / "was").rename(tmp_path / "now")
+    with pytest.raises(LostFile) as lost:
+        load(tmp_path / "a.attn")
+    assert lost.value.is_folder and lost.value.name == "was"
+    assert len(load(tmp_path / "a.attn", {lost.value.lost: tmp_path / "now"}).experiments) == 2
 
 
 def test_dropping_the_origin_embeds_the_arrays(opened: Session, tmp_path: Path) -> None:

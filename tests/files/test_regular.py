@@ -13,6 +13,9 @@ import pytest
 
 from attn_gui.files import csv_reader, experiment_json, session
 from attn_gui.files.errors import FileError
+from attn_gui.files.regular import is_file, is_folder, is_there
+from attn_gui.files.tensors import headless, looking
+from tests.files.tensors.writing import finished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 READERS = [session.load, experiment_json.read, csv_reader.read]
@@ -57,3 +60,21 @@ def test_anything_but_a_file_is_refused_unopened(
 def test_a_name_that_no_file_can_have(read: Callable[[Path], Any], tmp_path: Path) -> None:
     with pytest.raises(FileError, match="a name that no file can have"):
         read(tmp_path / "a\0b")
+
+
+@pytest.mark.parametrize("name", ["n" * 5000, "/".join(["n" * 250] * 40), "a\0b", "gone"])
+def test_names_that_the_system_refuses_are_nowhere(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    assert not is_folder(path) and not is_file(path) and not is_there(path)
+    for read in READERS:
+        with pytest.raises(FileError):
+            read(path)
+    assert not headless.is_tensors(path)
+    with pytest.raises(FileError):
+        finished(looking.look([path]))
+
+
+def test_what_is_there_is_found(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert is_folder(tmp_path) and is_there(tmp_path) and not is_file(tmp_path)
+    assert is_file(tmp_path / "file") and is_there(tmp_path / "file") and not is_folder(tmp_path / "file")

@@ -69,12 +69,24 @@ def test_what_the_figures_leave_out(comparison: Comparison) -> None:
     endless = RowFigures(math.inf, 0, math.inf, 0, infinite=2, first_infinite=1, left_out=1, all_rows=900)
     text = said(comparison, Figures(None, endless, endless, 3, 900, 0, 2, False))
     assert "No cell can be compared (in 3 of 900 rows)" in text
-    assert '∞ for 2 queries, first <a href="query 1">' in text
+    assert '<b>∞</b> for 2 queries, the first <a href="query 1">' in text
     assert "none for 1 query" in text and "2 not finite, left out" in text
     same = Figures(Largest(0.0, 0, 0, 1.0, 1.0), "x", "y", 2, 2, 0, 0, True)
     assert said(comparison, same).startswith("No difference  ·")
     itself = Comparison(comparison.left, comparison.left, "N")
     assert said(itself, same).startswith("No difference yet: change something")
+
+
+def test_where_some_are_infinite_no_finite_one_is_called_the_largest(comparison: Comparison) -> None:
+    rows = RowFigures(0.3, 1, 0.2, 5, infinite=4, first_infinite=0, all_rows=9)
+    text = said(comparison, Figures(None, rows, rows, 9, 9, 0, 0, True))
+    told = (
+        'KL(present ‖ pinned): <b>∞</b> for 4 queries, the first <a href="query 0">a</a>; mean of the other 5: 0.2000'
+    )
+    assert told + " nats" in text and "largest" not in text and "0.3000" not in text
+    one = RowFigures(0.3, 1, 0.3, 1, infinite=1, first_infinite=0, all_rows=2)
+    text = said(comparison, Figures(None, one, one, 2, 2, 0, 0, True))
+    assert '<b>∞</b> for 1 query: <a href="query 0">a</a>; of the other one 0.3000 nats' in text
 
 
 def test_the_size_of_what_is_pinned_is_told_when_it_is_much(comparison: Comparison) -> None:

@@ -17,6 +17,7 @@ from attn_gui.compute.capture.inputs import Inputs, inputs_of
 from attn_gui.compute.capture.interface import Call, Output, attending, check_architecture
 from attn_gui.compute.capture.layers import Layers
 from attn_gui.compute.capture.naming import Names, Stack
+from attn_gui.compute.capture.reasons import why_not_run
 from attn_gui.compute.capture.stepping import Report, in_steps
 from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import TooLarge
@@ -70,7 +71,7 @@ def _captured(model: Any, inputs: Inputs, path: str, report: Report) -> Session:
     except (CaptureError, MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # whatever a model raises
-        raise CaptureError(f"{name} could not read this: {' '.join(str(error).split())[:300]}") from error
+        raise CaptureError(why_not_run(name, error)) from error
     if not taking.taken:
         raise CaptureError(f"{name} did not attend to anything through transformers' attention interface")
     if inputs.target is not None and all(each.stack != "encoder" for each in taking.taken):

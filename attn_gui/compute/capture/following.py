@@ -22,6 +22,8 @@ def check_follows(call: Call, output: torch.Tensor) -> None:
     may attend to nothing are left out: their output is nobody's business, and each library has its own.
     """
     batch, heads, n_q, _ = call.query.shape
+    for name, tensor in (("queries", call.query), ("keys", call.key), ("values", call.value)):
+        _check_finite(call, name, tensor)
     if output.shape != (batch, n_q, heads, call.value.shape[-1]):
         raise _own_way(call, f"it gives an array of shape {tuple(output.shape)}")
     some = max(1, _CELLS // (n_q * call.key.shape[2]))
@@ -61,6 +63,23 @@ def _bound(call: Call, b: int) -> float:
     longest = _wide(call.query[b]).norm(dim=-1).max() * _wide(call.key[b]).norm(dim=-1).max()
     top = abs(call.scale) * float(longest)
     return max(_LEAST, _STEPS * torch.finfo(call.query.dtype).eps * max(4.0, top)) * float(call.value[b].abs().max())
+
+
+def _check_finite(call: Call, name: str, tensor: torch.Tensor) -> None:
+    total = tensor.sum(dtype=torch.float64 if tensor.device.type != "mps" else torch.float32)
+    if bool(total.isfinite()):
+        return
+    if bool(tensor.isnan().any()):
+        raise CaptureError(
+            f"The {name} of {call.module} hold NaN, so there is no attention to show: a weight of the model is NaN, or "
+            "a number on the way became too large"
+        )
+    if bool(tensor.isinf().any()):
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise CaptureError(
+            f"The {name} of {call.module} hold infinity, so there is no attention to show: the weights of the model "
+            f"are too large for {kind}"
+        )
 
 
 def _own_way(call: Call, how: str) -> CaptureError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -12,11 +12,11 @@ import numpy as np
 
 
 @contextmanager
-def read_once() -> Iterator[None]:
+def read_once(beat: Callable[[], None]) -> Iterator[None]:
     """While within, a GGUF file that was read is not read again, nor the table of its tensors' names made again.
 
-    A vocabulary is some 100,000 fields, each of which takes the library several slices of the mapped file. Raises
-    ImportError without the package gguf.
+    A vocabulary is some 100,000 fields, each of which takes the library several slices of the mapped file. ``beat`` is
+    called at each of these and may raise to stop. Raises ImportError without the package gguf.
     """
     gguf: Any = import_module("gguf")
 
@@ -25,6 +25,7 @@ def read_once() -> Iterator[None]:
 
         @property
         def data(self) -> Any:
+            beat()
             return self._data
 
         @data.setter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
@@ -9,15 +10,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from attn_gui.compute import budget
+from attn_gui.compute.capture.declaring import beating, check_declared
 from attn_gui.compute.capture.errors import CaptureError
 from attn_gui.compute.capture.gguf_reading import read_once
 from attn_gui.compute.capture.interface import check_architecture, refusal
 from attn_gui.compute.capture.library import library
 from attn_gui.compute.capture.loading import heard
 from attn_gui.compute.capture.places import ModelFiles, model_files
+from attn_gui.compute.capture.reasons import misfit, reason
 from attn_gui.compute.capture.stepping import in_steps
 from attn_gui.model.errors import TooLarge
 
@@ -28,6 +32,7 @@ _GGUF_GROWTH = 6
 # what a pooler makes of the last layer's output no attention reads
 _NEEDLESS = "pooler"
 _TOKENIZER = "tokenizer.json"
+_SUMMED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,7 @@ def open_model(path: str | Path, report: Callable[[float], None] = lambda part: 
     if files.gguf is None:
         return _opened(files, {}, report)
     _check_gguf(files)
-    with read_once():
+    with read_once(lambda: report(_IMPORTED)):
         return _opened(files, {"gguf_file": files.gguf}, report)
 
 
@@ -77,22 +82,42 @@ def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], 
     read_tokenizer = partial(transformers.AutoTokenizer.from_pretrained, files.folder, trust_remote_code=False, **local)
     config = _read(files, "its config", read_config)
     kind = _class_of(config)
-    if (reason := refusal(kind)) is not None:
-        raise CaptureError(reason)
+    if (refused := refusal(kind)) is not None:
+        raise CaptureError(refused)
     _check_memory(files)
+    _read(files, "its weights", lambda: check_declared(kind, config, files, lambda: report(_IMPORTED)))
     tokenizer = _read(files, "its tokenizer", read_tokenizer)
     _check_vocabulary(files, tokenizer)
     report(_READ)
-    with heard(lambda part: report(_READ + (1 - _READ) * part)):
+    done = _READ
+
+    def on_loading(part: float) -> None:
+        nonlocal done
+        done = _READ + (1 - _READ) * part
+        report(done)
+
+    with heard(on_loading), beating(lambda: report(done)):
         load = partial(
-            kind.from_pretrained, files.folder, config=config, weights_only=True, output_loading_info=True, **local
+            kind.from_pretrained,
+            files.folder,
+            config=config,
+            weights_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are refused below, in words
+            **local,
         )
         model, info = _read(files, "its weights", load)
+    if info["mismatched_keys"]:
+        raise CaptureError(
+            f"{files.path} cannot be opened as a model: its weights do not fit its config. "
+            f"{misfit(info['mismatched_keys'])}"
+        )
     missing = sorted(name for name in info["missing_keys"] if _NEEDLESS not in name)
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise CaptureError(f"{files.path} lacks weights of {kind.__name__}: {missing[0]}{more}")
     check_architecture(model)
+    _check_numbers(files, model, lambda: report(done))
     model.eval()
     model.name_or_path = str(files.path)
     return OpenedModel(
@@ -109,17 +134,18 @@ def _read(files: ModelFiles, what: str, read: Callable[[], Any]) -> Any:
     """What ``read`` gives; raises CaptureError in place of whatever it raises."""
     try:
         return read()
+    except (CaptureError, MemoryError):
+        raise
     except Exception as error:  # the library and the formats below it raise all kinds
-        said = " ".join(str(error).split()) or type(error).__name__
-        said = said if len(said) <= 300 else said[:299] + "…"
-        raise CaptureError(f"{files.path} cannot be opened as a model: {what} cannot be read. {said}") from error
+        why = reason(what, error, gguf=files.gguf is not None)
+        raise CaptureError(f"{files.path} cannot be opened as a model: {what} cannot be read. {why}") from error
 
 
 def _class_of(config: Any) -> Any:
     """The class that the config names, as far as it is one of transformers' own; else what its kind of model has."""
     transformers = library()
     for name in getattr(config, "architectures", None) or ():
-        kind = getattr(transformers, name, None)
+        kind = getattr(transformers, name, None) if isinstance(name, str) else None
         if isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel):
             return kind
     # GGUF files name no class, and are of models that go on with a text
@@ -128,6 +154,23 @@ def _class_of(config: Any) -> Any:
             kind = mapped[type(config)]
             return kind[0] if isinstance(kind, tuple) else kind
     raise CaptureError(f"{config.model_type} is no model that reads text, or one that transformers does not know")
+
+
+def _check_numbers(files: ModelFiles, model: Any, beat: Callable[[], None]) -> None:
+    """Raise CaptureError for weights that are NaN, of which nothing can be shown."""
+    for name, weight in model.named_parameters():
+        beat()
+        if weight.dtype in _SUMMED and math.isnan(_sum(weight.detach())) and bool(weight.isnan().any()):
+            raise CaptureError(f"{files.path} cannot be opened as a model: its weights hold NaN, in {name}")
+
+
+def _sum(weight: torch.Tensor) -> float:
+    """NaN where any number is; takes no memory beside it."""
+    if weight.dtype is torch.bfloat16:
+        return float(weight.sum(dtype=torch.float32))
+    # torch has its threads wait for one another at each of many small weights
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.add.reduce(weight.numpy(), axis=None, dtype=np.float32))
 
 
 def _check_vocabulary(files: ModelFiles, tokenizer: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ WEIGHTS = (
     "pytorch_model.bin.index.json",
 )
 _CONFIG = "config.json"
+_LONGEST = 300
 _LOCAL = "Nothing is fetched: only files on this computer are opened."
 
 
@@ -47,18 +49,26 @@ def model_files(path: Path) -> ModelFiles:
         if path.is_dir():
             return _in_folder(path)
         if not path.is_file():
-            raise CaptureError(f"{path} is neither a folder nor a file. {_LOCAL}")
+            raise CaptureError(f"{_named(path)} is neither a folder nor a file. {_LOCAL}")
         if path.suffix.casefold() == ".gguf":
             return ModelFiles(path.parent, path.name)
         found = _in_folder(path.parent)
     except OSError as error:
-        raise CaptureError(f"{path} cannot be read: {error.strerror or error}") from error
+        long = error.errno == errno.ENAMETOOLONG
+        why = "its name is longer than any that there can be" if long else (error.strerror or "the system refuses it")
+        raise CaptureError(f"{_named(path)} cannot be read: {why}") from error
     if path.suffix.casefold() in _ENDINGS and not _is_part(path.name):
         raise CaptureError(
             f"{path.name} is not what a model's weights are called ({WEIGHTS[0]} or {WEIGHTS[2]}), so the "
             f"{_CONFIG} beside it may be another model's. Its tensors can be opened with Open tensors"
         )
     return found
+
+
+def _named(path: Path) -> str:
+    """``path`` as it can be shown: a path that is nowhere may be anything."""
+    text = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in str(path))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _is_part(name: str) -> bool:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from attn_gui.compute.capture.errors import CaptureError
 from attn_gui.compute.capture.pieces import readable_pieces, words_of
 from attn_gui.model.columns import NO_WORD
+from attn_gui.model.counted import counted
 from attn_gui.model.table import Table
 from attn_gui.model.tokens import TokenSequence
 
@@ -70,7 +71,7 @@ def encoded(tokenizer: Any, texts: str | Sequence[str], device: torch.device, li
         if not ids:
             raise CaptureError(f"{which} gives no token")
         if len(ids) > most:
-            raise CaptureError(f"{which} has {len(ids):,} tokens; the model reads at most {most:,}")
+            raise CaptureError(f"{which} has {counted(len(ids), 'token')}; the model reads at most {most:,}")
         rows.append(ids)
         pieces = [str(piece) for piece in tokenizer.convert_ids_to_tokens(ids)]
         given = found.word_ids() if getattr(tokenizer, "is_fast", False) else None

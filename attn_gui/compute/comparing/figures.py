@@ -144,14 +144,16 @@ def _no_distributions(comparison: Comparison) -> str | None:
     left, right = (side.experiment for side in comparison.sides)
     if left.n_k != right.n_k:
         return f"rows of {left.n_k:,} and of {right.n_k:,} keys are not over the same"
-    for e, where in ((left, "left"), (right, "right")):
-        if not e.scoring.sums_to_one:
-            why = "a sink takes part of each row" if e.scoring.sinks is not None else _title(e)
-            return f"{why} on the {where}"
-    return None
+    reasons = [None if e.scoring.sums_to_one else _why_not(e) for e in (left, right)]
+    if reasons[0] == reasons[1]:
+        return reasons[0]
+    said = zip(reasons, (comparison.other, "present"), strict=True)
+    return next(f"{why} ({side})" for why, side in said if why is not None)
 
 
-def _title(e: Experiment) -> str:
+def _why_not(e: Experiment) -> str:
+    if e.scoring.sinks is not None:
+        return "a sink takes part of each row"
     return f"rows of {e.scoring.normaliser.title} do not sum to 1"
 
 

@@ -15,6 +15,7 @@ from attn_gui.files.errors import BROKEN, FileError, cannot_read
 from attn_gui.files.experiment_json import check_version, to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.files.places import Place, parsed
+from attn_gui.files.regular import size_of_file
 from attn_gui.files.script.turns import turn
 from attn_gui.files.session import FORMAT, MAX_EXPERIMENTS, VERSION, Written
 from attn_gui.model.session import NamedExperiment, Session
@@ -33,6 +34,11 @@ def append(path: Path, more: More) -> None:
 
     What is there is copied as it lies, and neither read nor written anew. Programs that do so at once take turns.
     """
+    try:
+        size_of_file(path)  # opening a pipe would wait for whoever writes to it
+    except FileError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
     with turn(path):
         _append(path, more)
 

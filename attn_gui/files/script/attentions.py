@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from attn_gui.files.script.layers import Layer
 from attn_gui.files.script.numbers import Array, as_array
+from attn_gui.files.tensors.peeking import peek
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.given import widened
 
-# cells looked at to tell weights from scores
-LOOKED_AT = 1 << 20
+# how far the sum of a row may be from 1, as after dropout
+NEAR = 0.5
 
 
 def layers_in(what: Any, named: Layer) -> list[tuple[int, Layer]]:
@@ -22,7 +22,8 @@ def layers_in(what: Any, named: Layer) -> list[tuple[int, Layer]]:
 
     what: [[[layers,] batch,] heads,] n_q, n_k; or a tuple of one array a layer, as transformers' ``attentions``, in
     which a layer without weights is None; or an output of transformers that has ``attentions``. Numbers from 0 to 1 are
-    weights, others scores. Raises ExperimentError.
+    weights, and those up to 2 with zeros among them, as dropout leaves them; others are scores. Raises ExperimentError,
+    also for numbers from 0 to 1 of which no row sums to about 1: they have to be handed over by name.
     """
     found = getattr(what, "attentions", None)
     what = what if found is None else found
@@ -41,6 +42,17 @@ def layers_in(what: Any, named: Layer) -> list[tuple[int, Layer]]:
 
 
 def _are_weights(array: Array) -> bool:
-    rows = array.reshape(-1, array.shape[-1])
-    some = widened(rows[:: max(1, rows.size // LOOKED_AT)])
-    return bool(((some >= 0) & (some <= 1)).all())
+    """Whether all numbers lie in 0 to 1, but for NaN, or are like weights after dropout."""
+    seen = peek(array)
+    if seen is None or seen.low is None or seen.high is None:
+        return False
+    found = seen.like_weights or (seen.low >= 0 and seen.high <= 1 and not (seen.inf or seen.minus_inf))
+    if found and seen.spans and (sums := seen.spans[-1]) is not None and (sums[0] > 1 + NEAR or sums[1] < 1 - NEAR):
+        _refuse(array, *sums)
+    return found
+
+
+def _refuse(array: Array, least: float, most: float) -> NoReturn:
+    expected = "weights, whose rows sum to 1, or scores; pass others by name, as weights=… or scores=…"
+    sums = f"{least:g}" if least == most else f"{least:g} to {most:g}"
+    raise ExperimentError("array", expected, f"shape {array.shape} of numbers from 0 to 1 whose rows sum to {sums}")

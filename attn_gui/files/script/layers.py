@@ -10,6 +10,8 @@ import numpy as np
 
 from attn_gui.files.script.numbers import Array, as_array
 from attn_gui.files.script.shapes import AXES, mask_of_items, out_of_items, with_batch
+from attn_gui.files.tensors.implied import mask_in_scores, mask_in_weights, with_mask
+from attn_gui.files.tensors.masking import are_flags
 from attn_gui.model.biases.additive import Additive
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
@@ -28,7 +30,8 @@ class Layer:
     q [b, heads, n_q, d_k], k [b, kv_heads, n_k, d_k], v [b, kv_heads, n_k, d_v]; scores and weights
     [b, heads, n_q, n_k]; out [b, heads, n_q, d_v] or [b, n_q, heads * d_v]. Without the batch axis it is one item,
     without that of the heads one head. mask: whatever broadcasts to [b, heads, n_q, n_k], true (or 1) where a query may
-    attend, or numbers that are added to the scores; or [b, n_k], which marks the keys that are no padding. tokens,
+    attend (0 and 1 in any type of number), or numbers that are added to the scores; or [b, n_k], which marks the keys
+    that are no padding. Scores of -inf, or else zeros of weights that are a rule, are a mask without one. tokens,
     key_tokens: names, of all items or of each; ``tokens`` as many as the keys, with fewer queries, are the keys' and
     the last of them the queries'. scale: what scores are multiplied by, None for 1 / sqrt(d_k).
     """
@@ -126,17 +129,27 @@ def _of_item(field: str, names: Names | None, index: int, count: int) -> list[st
 def _experiment(parts: dict[str, Array], mask: Array | None, names: dict[str, Any], scale: float | None) -> Experiment:
     fields: dict[str, Any] = dict(names)
     if mask is not None:
-        rule, added = mask_of(mask, "allowed" if mask.dtype.kind in "biu" else "additive")
+        rule, added = mask_of(mask, "allowed" if mask.dtype.kind in "iu" or are_flags(mask) else "additive")
         fields["rule"] = MaskRule() if rule is None else _named_rule(rule)
         fields["scoring"] = _scoring(scale, added)
     elif scale is not None:
         fields["scoring"] = _scoring(scale, None)
     if "q" in parts:
         fields["precision"] = precision_of(parts["q"].dtype)
-        return Experiment.from_qkv(parts["q"], parts["k"], parts["v"], **fields)
+        return _as_masked(Experiment.from_qkv(parts["q"], parts["k"], parts["v"], **fields), parts, mask)
     if "scores" in parts:
-        return Experiment.from_scores(parts["scores"], parts.get("v"), **fields)
+        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **fields), parts, mask)
     return Experiment.from_weights(parts["weights"], parts.get("v"), **fields)
+
+
+def _as_masked(e: Experiment, parts: dict[str, Array], mask: Array | None) -> Experiment:
+    """Under the mask, too, that is in the scores, or else in the weights where no mask was given."""
+    found = None
+    if "scores" in parts:
+        found = mask_in_scores(parts["scores"], stand_ins="q" in parts)
+    elif mask is None and "weights" in parts:
+        found = mask_in_weights(parts["weights"])
+    return e if found is None else with_mask(e, found)
 
 
 def _named_rule(rule: Imported) -> MaskRule:
@@ -157,5 +170,5 @@ def _original(parts: dict[str, Array], names: dict[str, Any]) -> Experiment | No
     if "weights" in parts and ("q" in parts or "scores" in parts):
         return Experiment.from_weights(parts["weights"], parts.get("v"), **names)
     if "scores" in parts and "q" in parts:
-        return Experiment.from_scores(parts["scores"], parts.get("v"), **names)
+        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **names), parts, None)
     return None

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
+
+import numpy as np
 
 from attn_gui.files import session
 from attn_gui.files.numbers import row_text
 from attn_gui.files.script.appending import Manifest, append
 from attn_gui.files.script.layers import Item, Layer, Names, items_of
+from attn_gui.model.errors import ExperimentError
 from attn_gui.model.given import precision_of, widened
 from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.session import NamedExperiment, Session
 
 # characters of the numbers of ``out`` that one layer's session keeps for Check my work, and all of them together
 LAYER_CHARACTERS, ALL_CHARACTERS = 4_000, 44_000
+# no model has more layers, and a session holds numbers of 64 bits
+MOST_LAYER = 1_000_000
 NOTE = "Saved from a forward pass."
 
 
@@ -72,10 +78,13 @@ def save(
     weights; weights or scores besides what they come from are kept to be compared with, and so is, for Check my work,
     the beginning of ``out``.
 
-    mask: whatever broadcasts to the shape of the weights: flags or 0 and 1, true where a query may attend, or numbers
-    that are added to the scores; or [batch, n_k], which marks the keys that are no padding. tokens, key_tokens: their
+    mask: whatever broadcasts to the shape of the weights: flags, or 0 and 1 in any type of number, true where a query
+    may attend, or other numbers, which are added to the scores; or [batch, n_k], which marks the keys that are no
+    padding. Scores of -inf are a mask as well, and so are, where neither says one, zeros of the weights that are a rule
+    (causal, padding). tokens, key_tokens: their
     names, a list of each item or one for all. scale: what the products are multiplied by; 1 / sqrt(d_k) without.
-    layer: its number in the model, from 0; without, the one after the last in the file. module: its name in the model.
+    layer: its number in the model, a whole number from 0; without, the one after the last in the file. module: its name
+    in the model.
 
     Each item of a batch becomes an experiment. Nothing that is in the file is lost: a layer that is there already is
     added once more. Delete the file to begin anew. The file is replaced whole or not at all. Raises ExperimentError,
@@ -87,7 +96,7 @@ def save(
     if isinstance(what, Session) and path is not None and handed.is_empty:
         session.save(what, path)
     elif path is None and isinstance(what, str | PathLike):
-        append_layers(Path(what), [(layer, handed)], module)
+        append_layers(Path(what), [(None if layer is None else _number(layer), handed)], module)
     else:
         raise TypeError("save takes a session and a path, or a path and arrays by their names (q=, k=, v=, ...)")
 
@@ -112,7 +121,7 @@ def _named(
     tables = dict(_dict(_dict(manifest.get("view")).get("check")))
     named = []
     for number, items in layers:
-        last = last + 1 if number is None else number
+        last = _number(last + 1) if number is None else number
         for item in items:
             e = item.experiment
             place = LayerPlace(last, module, "cross" if e.variant.is_cross else "self", item.batch)
@@ -122,6 +131,22 @@ def _named(
             if item.out is not None and (written := _table(item, _size(tables))):
                 tables[name] = written
     return named, {"check": tables} if tables else {}
+
+
+def _number(layer: Any) -> int:
+    """``layer`` as it was handed over, from any library that counts; raises ExperimentError."""
+    expected = f"a whole number from 0 to {MOST_LAYER:,}"
+    try:
+        if isinstance(layer, bool | np.bool_) or str(getattr(layer, "dtype", "")).endswith("bool"):
+            raise TypeError
+        number = index(layer)
+    except (TypeError, ValueError, RuntimeError) as error:
+        received = repr(layer)
+        raise ExperimentError("layer", expected, received if len(received) <= 60 else received[:59] + "…") from error
+    if not 0 <= number <= MOST_LAYER:
+        received = str(number) if number.bit_length() <= 64 else "a number of " + f"{number.bit_length():,} bits"
+        raise ExperimentError("layer", expected, received)
+    return number
 
 
 def _number_of(plain: Any) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 from attn_gui import paths
 from attn_gui.files import session
+from attn_gui.files.errors import FileError
 from attn_gui.files.script.attentions import layers_in
 from attn_gui.files.script.layers import Layer, Names
 from attn_gui.files.script.saving import append_layers
@@ -50,12 +51,16 @@ def show(
     what: a Session, an Experiment, or the path of a file that the program opens; an array or tensor
     [[[layers,] batch,] heads,] n_q, n_k of weights (numbers from 0 to 1) or scores; a tuple of them, one a layer.
     The rest is as in :func:`attn_gui.save`. It is a copy: what is edited in the window changes nothing here. Raises
-    ExperimentError, naming the argument; RuntimeError where there is no screen or no PySide6.
+    ExperimentError, naming the argument; FileError for a path where nothing is; RuntimeError where there is no screen
+    or no PySide6.
     """
     _check_screen()
     named = Layer(q, k, v, mask, out, scores, weights, tokens, key_tokens, scale)
     if isinstance(what, str | PathLike) and named.is_empty:
-        _start(Path(what).absolute())
+        path = Path(what).absolute()
+        if not path.exists():
+            raise FileError(path, "", "a file or a folder", "a name that does not exist")
+        _start(path)
         return
     descriptor, name = tempfile.mkstemp(prefix="attn_gui-", suffix=".attn")
     os.close(descriptor)

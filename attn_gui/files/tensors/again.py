@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attn_gui.files.errors import FileError
-from attn_gui.files.regular import size_of_file
+from attn_gui.files.lost import AnotherFile
+from attn_gui.files.regular import is_folder, size_of_file
 from attn_gui.files.tensors.digest import digest_of
 from attn_gui.files.tensors.layer_arrays import LETTERS, Arrays, found_parts
 from attn_gui.files.tensors.looking import open_file
@@ -31,14 +32,14 @@ def arrays_of(origin: Origin) -> Mapping[str, Given]:
         reading, layer = from_plain(origin.reading)
         places = [tuple(part.tensors[0].split("\0")) for part in reading.parts]
         files = sorted({file for file, _ in places})
-        folder = path.is_dir()
+        folder = is_folder(path)
         paths = [path / file for file in files] if folder else [path]
         for each in paths:
             size_of_file(each)
         if not paths or digest_of(paths) != origin.digest:
             expected = "the file that the session was made from"
             received = "another: put the old one back, or open the new one with File > Open tensors"
-            raise FileError(path, "", expected, received)
+            raise AnotherFile(path, "", expected, received)
         contents, stored = _found(path, folder, places)
         wrong = problems(contents, reading)
         if wrong:

@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
 
 from attn_gui.files.errors import FileError
+from attn_gui.files.regular import is_folder
 from attn_gui.files.summary import printable
 from attn_gui.files.tensors import ENDINGS, token_lists
 from attn_gui.files.tensors.looking import look
+from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, cells_of, previews
 from attn_gui.files.tensors.opening import ids_of, session_of
+from attn_gui.model.counted import counted
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.session import Session
+from attn_gui.model.tensors.axes import Role
 from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
-from attn_gui.model.tensors.proposals import propose
+from attn_gui.model.tensors.proposals import meaning_of, propose
 from attn_gui.model.tensors.reading import Part, Reading
 
 SHOWN = 200
+MEANINGS: dict[Meaning, str] = {
+    "allowed": "true (or 1) means may attend",
+    "blocked": "true (or 1) means blocked",
+    "additive": "its numbers are added to the scores",
+}
 
 
 @dataclass(frozen=True)
 class Choices:
     """What a person says beside what is proposed; batch from 0, None for what is proposed.
 
+    heads, kv_heads: how many lie side by side, of queries, and of keys and values where these are fewer.
+    meaning: of a mask; None for what its name says, or for the one that alone leaves every query a key.
     tokens: a file of tokens, or a tokenizer.json for the ids of the file.
     """
 
     batch: int | None = None
     heads: int | None = None
+    kv_heads: int | None = None
     meaning: Meaning | None = None
     tokens: Path | None = None
 
 
 def is_tensors(path: Path) -> bool:
     """Whether ``path`` is to be opened as tensors, and not as a session."""
-    return path.is_dir() or path.suffix.casefold() in ENDINGS
+    return is_folder(path) or path.suffix.casefold() in ENDINGS
 
 
 def session_from(path: Path, choices: Choices) -> Generator[float, None, Session]:
@@ -56,16 +69,27 @@ def at_layer(path: Path, session: Session, layer: int) -> Session:
     for index, named in enumerate(session.experiments):
         if named.place is not None and named.place.layer == layer:
             return replace(session, current=index)
-    layers = [named.place.layer + 1 for named in session.experiments if named.place is not None]
-    there = f"a layer from {min(layers)} to {max(layers)}" if layers else "a file of layers, for --layer"
-    raise FileError(path, "", there, f"layer {layer + 1}")
+    raise _no_layer(path, [named.place.layer for named in session.experiments if named.place is not None], layer)
 
 
-def described(path: Path, choices: Choices) -> Generator[float, None, list[str]]:
-    """Lines that say what a file holds, how it would be read, and what would follow; raises FileError."""
+def described(path: Path, choices: Choices, layer: int | None = None) -> Generator[float, None, list[str]]:
+    """Lines that say what a file holds, how it would be read, and what would follow; raises FileError.
+
+    layer: the one that is meant, from 0, which has to be there.
+    """
     contents = yield from look([path])
     reading = _reading(contents, choices)
-    return list(_lines(contents, reading))
+    if layer is not None:
+        there = {each for size in sizes(contents, reading).values() for each in size.layers}
+        if layer not in there:
+            raise _no_layer(path, sorted(there), layer)
+        reading = replace(reading, layers=(layer,))
+    return list(_lines(contents, reading, choices))
+
+
+def _no_layer(path: Path, layers: Sequence[int], layer: int) -> FileError:
+    there = f"a layer from {min(layers) + 1} to {max(layers) + 1}" if layers else "a file of layers, for --layer"
+    return FileError(path, "", there, f"layer {layer + 1}")
 
 
 def _reading(contents: Contents, choices: Choices) -> Reading:
@@ -74,11 +98,30 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
         reading = replace(reading, batch=choices.batch)
     if choices.heads is not None:
         reading = replace(reading, heads=choices.heads)
+    if choices.kv_heads is not None:
+        reading = replace(reading, kv_heads=choices.kv_heads)
     if choices.meaning is not None:
         reading = replace(reading, meaning=choices.meaning)
+    elif reading.meaning is None:
+        reading = replace(reading, meaning=_meaning(contents, reading))
     if choices.tokens is not None:
         reading = replace(reading, tokens=_tokens(contents, reading, choices.tokens), key_tokens=None)
     return reading
+
+
+def _meaning(contents: Contents, reading: Reading) -> Meaning | None:
+    """Of a mask of flags the meaning that alone leaves every query a key, as in the window; None for neither, or both.
+
+    None also for a mask that is too large for the window to show, and for one that does not fit.
+    """
+    part = next((part for part in reading.used() if part.role is Role.MASK), None)
+    if part is None or any(p.field != "meaning" for p in problems(contents, reading)):
+        return None
+    if cells_of(contents.tensor(part.tensors[0]), part) > LARGEST_PREVIEWED:
+        return None
+    found = previews(contents, reading)
+    whole = [preview.meaning for preview in found if not preview.empty]
+    return whole[0] if len(whole) == 1 < len(found) else None
 
 
 def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]:
@@ -91,11 +134,17 @@ def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]
 
 
 def _advice(field: str) -> str:
-    options = {"meaning": "--mask-means", "heads": "--heads", "batch": "--batch", "tokens": "--tokens"}
+    options = {
+        "meaning": "--mask-means",
+        "heads": "--heads",
+        "kv_heads": "--kv-heads",
+        "batch": "--batch",
+        "tokens": "--tokens",
+    }
     return f" (say so with {options[field]})" if field in options else ""
 
 
-def _lines(contents: Contents, reading: Reading) -> Iterator[str]:
+def _lines(contents: Contents, reading: Reading, choices: Choices) -> Iterator[str]:
     names = [_called(part) for part in reading.parts]
     width = min(40, max(map(len, names)))
     for part, name in list(zip(reading.parts, names, strict=True))[:SHOWN]:
@@ -103,19 +152,32 @@ def _lines(contents: Contents, reading: Reading) -> Iterator[str]:
     if len(names) > SHOWN:
         yield f"… and {len(names) - SHOWN} more"
     for name, words in contents.words.items():
-        yield f"{printable(name):<{width}}  {len(words)} words"
+        yield f"{printable(name):<{width}}  {counted(len(words), 'word')}"
     for group, size in sizes(contents, reading).items():
-        layers = f"{len(size.layers)} layers, " if size.layers else ""
+        layers = f"{counted(len(size.layers), 'layer')}, " if size.layers else ""
         batch = f"item {reading.batch + 1} of a batch of {size.batch}, " if size.batch > 1 else ""
         known = size.heads and size.n_q
-        counts = f"{size.heads} heads, {size.n_q} queries, {size.n_k} keys" if known else f"{size.n_q} tokens"
+        sides = (size.heads, "head", ""), (size.n_q, "query", "queries"), (size.n_k, "key", "")
+        counts = ", ".join(starmap(counted, sides)) if known else counted(size.n_q, "token")
         yield f"{group or 'attention'}: {layers}{batch}{counts}"
+    if reading.meaning is not None and any(part.role is Role.MASK for part in reading.used()):
+        yield f"mask: {MEANINGS[reading.meaning]}{_why(contents, reading, choices)}"
     wrong = problems(contents, reading)
     yield from (f"unclear: {problem.text}{_advice(problem.field)}" for problem in wrong)
     if not wrong:
         yield from (f"doubt: {doubt.text}" for doubt in doubts(contents, reading))
         yield from (offer.text for offer in offers(contents, reading))
     yield from contents.remarks
+
+
+def _why(contents: Contents, reading: Reading, choices: Choices) -> str:
+    """Where the mask's meaning comes from."""
+    if choices.meaning is not None:
+        return ", as --mask-means says"
+    if reading.meaning == "additive":
+        return ""
+    by_name = meaning_of(contents, reading) is not None
+    return ", as its name says" if by_name else ": so every query has a key; --mask-means says otherwise"
 
 
 def _called(part: Part) -> str:

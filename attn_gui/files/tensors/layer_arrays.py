@@ -9,6 +9,7 @@ import numpy as np
 
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors.stored import Array, Stored, usable
+from attn_gui.model.mapped import unchanged
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.reading import Part, Reading
@@ -40,7 +41,7 @@ class Arrays:
         array = applied(self._whole[name], steps)
         if not self._mapped:
             # a copy of this part alone, which does not keep all layers in memory, nor the file open
-            array = np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+            array = np.array(unchanged(array), dtype=array.dtype.newbyteorder("="), order="C")
         array = usable(array)
         array.flags.writeable = False
         return array

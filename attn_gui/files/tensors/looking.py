@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from attn_gui.files.errors import FileError, cannot_read
-from attn_gui.files.regular import size_of_file
+from attn_gui.files.regular import is_folder, size_of_file
 from attn_gui.files.tensors import ENDINGS
 from attn_gui.files.tensors.json_reader import open_json
 from attn_gui.files.tensors.numpy_reader import open_npy, open_npz
@@ -112,7 +112,7 @@ def _folder_and_files(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
             size_of_file(path)
         return paths[0].parent, tuple(sorted((path.name for path in paths), key=natural))
     path = paths[0]
-    if not path.is_dir():
+    if not is_folder(path):
         return path, ()
     try:
         names = [each.name for each in path.iterdir() if each.suffix.casefold() in ENDINGS and each.is_file()]

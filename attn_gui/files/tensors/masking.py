@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,13 +18,15 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.mask_import import Meaning, mask_of
 from attn_gui.model.masks import Imported, MaskRule, Padding
 from attn_gui.model.question import recognised
-from attn_gui.model.tensors.axes import Role
-from attn_gui.model.tensors.info import Contents
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.info import Contents, TensorInfo
 from attn_gui.model.tensors.reading import Part, Reading
 from attn_gui.model.tensors.sizes import Sizes, sizes_of
 
 # queries and keys of a preview
 PREVIEWED = 512
+# cells of a mask that are counted through before it is opened
+LARGEST_PREVIEWED = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,12 @@ def masked(contents: Contents, reading: Reading, part: Part, array: Array, sizes
     if rule is None or not row:
         return Masked(MaskRule() if rule is None else recognised(rule.cells), _for_all(bias, sizes.n_q), None)
     return Masked(Padding(), _for_all(bias, sizes.n_q), ~rule.cells[-1])
+
+
+def cells_of(tensor: TensorInfo, part: Part) -> int:
+    """How many cells the mask of one layer and one item of the batch has."""
+    apart = (Axis.LAYER, Axis.BATCH)
+    return math.prod(count for count, axis in zip(tensor.shape, part.axes, strict=True) if axis not in apart)
 
 
 def are_flags(array: Array) -> bool:

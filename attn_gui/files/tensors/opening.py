@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors.digest import digest_of
+from attn_gui.files.tensors.implied import mask_in_scores, mask_in_weights, with_mask
 from attn_gui.files.tensors.layer_arrays import LETTERS, Arrays, ends_of, found_parts, has_layer, token_ids
 from attn_gui.files.tensors.looking import stored_in
 from attn_gui.files.tensors.masking import Masked, masked_layer
@@ -23,18 +23,16 @@ from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.mask_import import all_of
 from attn_gui.model.masks.document import Document
 from attn_gui.model.origin import Origin
-from attn_gui.model.question import recognised
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import problems, shown_groups, source_of
 from attn_gui.model.tensors.info import Contents
+from attn_gui.model.tensors.mask_source import mask_shown_by
 from attn_gui.model.tensors.plain import to_plain
 from attn_gui.model.tensors.reading import Kind, Part, Reading
 from attn_gui.model.tensors.sizes import Sizes, sizes_of
 from attn_gui.model.tokens import TokenSequence
 
-# of scores, those whose cells of -inf are looked for, which are a mask
-LOOKED_THROUGH = 1 << 26
 _NAMES = {"encoder": "Encoder layer {}", "decoder": "Decoder layer {}", "cross": "Decoder layer {}, cross"}
 
 
@@ -127,15 +125,23 @@ class _Layer:
         else:
             return Experiment.from_weights(given[Role.WEIGHTS], V, **names)
         found = masked_layer(self.contents, self.reading, self.arrays, self.group, self.layer, sizes)
-        infinite = _mask_in(given[Role.SCORES]) if source is Role.SCORES else None
-        return self._masked(e, found, infinite)
+        e = self._masked(e, found)
+        shown = self._shown_mask(given)
+        return e if shown is None else with_mask(e, shown)
 
-    def _masked(self, e: Experiment, found: Masked, infinite: NDArray[np.bool_] | None) -> Experiment:
+    def _shown_mask(self, given: Mapping[Role, Array]) -> Masked | None:
+        """What the numbers of the file's own scores, or else of its weights, forbid."""
+        part = mask_shown_by(self.contents, self.reading, self.group)
+        if part is None or part.role not in given:
+            return None
+        if part.role is Role.WEIGHTS:
+            return mask_in_weights(given[Role.WEIGHTS])
+        return mask_in_scores(given[Role.SCORES], stand_ins=source_of(self.reading, self.group) is Role.QKV)
+
+    def _masked(self, e: Experiment, found: Masked) -> Experiment:
         changes: dict[str, Any] = {}
         rules = [found.rule]
         queries, keys = e.tokens, e.context
-        if infinite is not None:
-            rules.append(recognised(infinite))
         if found.pad is not None:
             if keys is not None:
                 keys = keys.with_column("pad", found.pad)
@@ -234,11 +240,3 @@ class _Layer:
             for part in self.reading.used(self.group)
         ]
         return f"From {PurePath(self.contents.path).name}: {', '.join(dict.fromkeys(names))}"
-
-
-def _mask_in(scores: Array) -> NDArray[np.bool_] | None:
-    """Where scores are not -inf, [n_q, n_k] or [heads, n_q, n_k]: what is -inf was masked. None where nothing is."""
-    if scores.nbytes > LOOKED_THROUGH:
-        return None
-    allowed = np.stack([widened(head) > -np.inf for head in scores])
-    return None if allowed.all() else allowed

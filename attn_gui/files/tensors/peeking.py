@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_gui.files.tensors.stored import Array
+from attn_gui.model.mapped import unchanged
 from attn_gui.model.tensors.info import Peek
 
 # of a tensor up to this size every number is looked at, of a larger one at most as many in all
@@ -30,7 +32,7 @@ def peek(array: Array) -> Peek | None:
     nan = inf = minus_inf = False
     flags = True
     for block in _blocks(array) if whole else _samples(array):
-        numbers = _computable(block)
+        numbers = _computable(unchanged(block))
         if numbers.dtype.kind == "f":
             finite = np.isfinite(numbers)
             if not finite.all():
@@ -44,7 +46,11 @@ def peek(array: Array) -> Peek | None:
             flags = flags and bool(((numbers == 0) | (numbers == 1)).all())
     found = low <= high
     rising = array.ndim == 1 and array.dtype.kind in "iu" and whole and _rises(array)
-    sums = tuple(_sums(array, axis) for axis in range(array.ndim)) if low >= 0 and not (nan or inf or minus_inf) else ()
+    ratios = found and low >= 0 and not (inf or minus_inf) and "float" in array.dtype.name
+    lines = [_sums(array, axis, whole) if ratios else None for axis in range(array.ndim)]
+    are_1 = [sums is not None and _are_1(sums, array.itemsize) for sums in lines]
+    if not any(are_1):  # lines of zeros alone may be padding
+        are_1 = [sums is not None and _are_1(sums[sums != 0], array.itemsize) for sums in lines]
     return Peek(
         low if found else None,
         high if found else None,
@@ -54,7 +60,9 @@ def peek(array: Array) -> Peek | None:
         minus_inf,
         flags,
         rising,
-        sums or (False,) * array.ndim,
+        tuple(are_1),
+        tuple(None if sums is None or not sums.size else (float(sums.min()), float(sums.max())) for sums in lines),
+        zeros_of(array) if ratios and low == 0 < high else "",
     )
 
 
@@ -97,19 +105,44 @@ def _rises(array: Array) -> bool:
     return array.size > 1 and int(array[0]) == 0 and bool((np.diff(array.astype(np.int64)) >= 0).all())
 
 
-def _sums(array: Array, axis: int) -> bool:
-    """Whether the numbers along ``axis`` sum to 1, in each of some lines."""
-    if "float" not in array.dtype.name:
-        return False
+def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:
+    """Sums of the numbers along ``axis``, without those that are NaN; of some lines where not ``whole``.
+
+    None where it is an axis of one number, or of too many.
+    """
     length = array.shape[axis]
     if not 1 < length <= LONGEST:
-        return False
-    tolerance = TOLERANCE_16 if array.itemsize <= 2 else TOLERANCE
-    others = [side for index, side in enumerate(array.shape) if index != axis]
-    for place in _spread(others, LINES) if others else iter([()]):
-        index: tuple[Any, ...] = (*place[:axis], slice(None), *place[axis:])
-        line = array[index]
-        total = float(np.sum(line.astype(np.float64)))
-        if not abs(total - 1) <= tolerance:
-            return False
-    return True
+        return None
+    if whole:
+        sums = _computable(array).sum(axis=axis, dtype=np.float64).reshape(-1)
+    else:
+        others = [side for index, side in enumerate(array.shape) if index != axis]
+        places = _spread(others, LINES) if others else iter([()])
+        indices: list[tuple[Any, ...]] = [(*place[:axis], slice(None), *place[axis:]) for place in places]
+        sums = np.array([np.sum(array[index].astype(np.float64)) for index in indices])
+    return sums[~np.isnan(sums)]
+
+
+def _are_1(sums: NDArray[np.float64], itemsize: int) -> bool:
+    tolerance = TOLERANCE_16 if itemsize <= 2 else TOLERANCE
+    return bool(sums.size) and bool((np.abs(sums - 1) <= tolerance).all())
+
+
+def zeros_of(array: Array) -> Literal["", "causal", "padding"]:
+    """What exact zeros forbid in all squares of the last two axes, or in some of many."""
+    if array.ndim < 2 or min(array.shape[-2:]) < 2:
+        return ""
+    n_q, n_k = array.shape[-2:]
+    if array.nbytes <= WHOLE_BYTES:
+        there = (_computable(array) != 0).reshape(-1, n_q, n_k)
+    else:
+        count = min(LINES, WHOLE_BYTES // (n_q * n_k * array.itemsize))
+        squares = [_computable(array[place]) != 0 for place in _spread(array.shape[:-2], count)] if count else []
+        if not squares:
+            return ""
+        there = np.stack(squares)
+    if n_k >= n_q and not (there.any(axis=0) & ~np.tri(n_q, n_k, n_k - n_q, dtype=bool)).any():
+        return "causal"
+    keys = there.any(axis=1)  # [squares, n_k]
+    runs = (np.diff(keys.astype(np.int8), axis=1) != 0).sum(axis=1)  # one change: keys at one end
+    return "padding" if bool((runs <= 1).all()) and not keys.all() and bool(keys.any(axis=1).all()) else ""

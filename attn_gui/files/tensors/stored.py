@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError, cannot_read
+from attn_gui.model.mapped import MappedFile, file_of
 
 Array = NDArray[Any]
 # flags are looked through before they are used, unless they are more than these
@@ -101,11 +102,11 @@ class Region:
             raise cannot_read(self.path, fault) from error
         if numbers.size != count * self.dtype.itemsize:
             raise FileError(self.path, "", "the numbers that were there before", "a file that was cut off since")
-        if self.dtype.kind == "b" and not isinstance(numbers, np.memmap) and (numbers > 1).any():
+        if self.dtype.kind == "b" and file_of(numbers) is None and (numbers > 1).any():
             raise FileError(self.path, "", "0 or 1 in each byte of bool", "other bytes")
         numbers.flags.writeable = False
         try:
-            return self._shaped(numbers.view(np.ndarray).view(self.dtype))
+            return self._shaped(numbers.view(self.dtype))
         except ValueError as error:
             raise FileError(self.path, "", "a shape that numpy can hold", f"shape {self.shape}") from error
 
@@ -127,14 +128,14 @@ class Region:
 def _mapped(path: Path) -> Array:
     """All bytes of a file, mapped once for all its tensors: each map keeps the file open."""
     status = path.stat()
-    key = (str(path), status.st_size, status.st_mtime_ns)
+    key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
     whole = _maps.get(key)
     if whole is None:
-        whole = _maps[key] = np.memmap(path, np.uint8, "r")
-    return whole
+        whole = _maps[key] = MappedFile(path)
+    return np.frombuffer(whole, np.uint8)
 
 
-_maps: WeakValueDictionary[tuple[str, int, int], Array] = WeakValueDictionary()
+_maps: WeakValueDictionary[tuple[str, int, int, int], MappedFile] = WeakValueDictionary()
 
 
 def usable(array: Array) -> Array:

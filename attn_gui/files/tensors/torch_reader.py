@@ -43,9 +43,25 @@ def open_torch(path: Path) -> Opened:
                     words[name] = tuple(leaf)
                 elif isinstance(leaf, list):
                     tensors.append(held(name, np.array(leaf, np.int64), _as_array(source)))
+    except FileError as error:
+        raise _advising(error) from error
     except OSError as error:
         raise cannot_read(path, error) from error
     return Opened(tensors, words)
+
+
+def _advising(error: FileError) -> FileError:
+    """With what to save in the place of a Python object: a model's state_dict() has none of what it computed."""
+    name, refused, _ = error.received.partition(", which is not looked up")
+    if not refused:
+        return error
+    if name.startswith("transformers.") and name.endswith("Cache"):
+        received = f"{name}, the cache: save out.attentions alone"
+    elif name.startswith("transformers."):
+        received = f"{name}, a whole output: save out.attentions or dict(out) in its place"
+    else:
+        received = f"{name}, which is not looked up: save its tensors in a dict, by their names"
+    return FileError(error.path, error.where, error.expected, received)
 
 
 def _region(path: Path, start: int, order: Literal["<", ">"], tensor: StoredTensor) -> Region:

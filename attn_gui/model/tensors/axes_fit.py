@@ -64,6 +64,11 @@ def _disorder(role: Role, order: Sequence[Axis]) -> float:
     """How far ``order`` is from the usual one."""
     cost = 0.0
     token = Axis.KEY if role in (Role.K, Role.V, Role.KV) else Axis.QUERY
+    fused = [axis for axis in order if axis in (token, Axis.PART, Axis.HEAD)]
+    if fused == [token, Axis.PART, Axis.HEAD]:
+        cost -= 0.8  # flash attention's; nobody writes [heads, 3, tokens]
+    elif fused == [Axis.HEAD, Axis.PART, token]:
+        cost += 1.5
     for first, second in combinations(order, 2):
         if _PLACES[first] <= _PLACES[second]:
             continue

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from attn_gui.model.counted import counted
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.axes_fit import USUAL_HEADS
+from attn_gui.model.tensors.doubted import of_numbers, of_turns
 from attn_gui.model.tensors.group_checks import alternatives, of_group
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.names import is_parameter
@@ -101,7 +103,7 @@ def _wrong_count(
     quantity = "key" if what == "keys" else "query"
     expected = size.n_k if what == "keys" else size.n_q
     said = first_said(contents, reading.used(group)).get(quantity)  # type: ignore[call-overload]
-    text = f"{count:,} tokens for {expected:,} {what}"
+    text = f"{counted(count, 'token')} for {counted(expected, quantity, what)}"
     if said is None or said[2] is None:
         return Problem(text, field=field)
     _, part, place = said
@@ -141,15 +143,19 @@ def doubts(contents: Contents, reading: Reading) -> tuple[Problem, ...]:
 
 
 def _doubts(contents: Contents, reading: Reading) -> Iterator[Problem]:
+    for group in reading.groups:
+        yield from of_turns(contents, reading, group)
     for index, part in enumerate(reading.parts):
+        if part.role in (Role.WEIGHTS, Role.SCORES):
+            yield from of_numbers(contents, reading, index)
         if part.role in (Role.WEIGHTS, Role.SCORES) and len(part.axes) == 4 and not part.layers:
             here, there = (Axis.LAYER, Axis.BATCH) if Axis.LAYER in part.axes else (Axis.BATCH, Axis.LAYER)
             at = part.place(here)
             if at is not None and shape_of(contents, part)[at] > 1:
                 text = f"{shape_of(contents, part)[at]} items in axis {at}, read as {here.plural}"
-                meant = "a batch" if there is Axis.BATCH else "layers"
+                meant = "is this a batch" if there is Axis.BATCH else "are these layers"
                 axes = _with(part.axes, at, there)
-                yield Problem(f"{text}: is this {meant}?", index, at, reading.with_axes(index, axes))
+                yield Problem(f"{text}: {meant}?", index, at, reading.with_axes(index, axes))
         if part.role in (Role.WEIGHTS, Role.SCORES) and len(part.axes) == 3 and Axis.HEAD in part.axes:
             at = part.axes.index(Axis.HEAD)
             length = shape_of(contents, part)[at]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from attn_gui.model.counted import counted as words
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.axes_fit import readings
 from attn_gui.model.tensors.info import Contents
@@ -63,8 +64,8 @@ def _misfit(
     text = f"{named}: {said.length} items in axis {said.axis}, read as {quantity}; {called(other)} {have} {length}{at}"
     for axes in alternatives(contents, reading, index):
         if axes[said.axis] != part.axes[said.axis]:
-            meant = "a batch" if axes[said.axis] is Axis.BATCH else axes[said.axis].plural
-            return Problem(f"{text}: is this {meant}?", index, said.axis, reading.with_axes(index, axes))
+            meant = "is this a batch" if axes[said.axis] is Axis.BATCH else f"are these {axes[said.axis].plural}"
+            return Problem(f"{text}: {meant}?", index, said.axis, reading.with_axes(index, axes))
     return Problem(text, index, said.axis)
 
 
@@ -98,13 +99,16 @@ def _counts(contents: Contents, reading: Reading, group: str) -> Iterator[Proble
             count = counted.kv_heads if part.role in OF_KEYS else counted.heads
             count = counted.heads + 2 * counted.kv_heads if axis is Axis.FUSED else count
             if length % count:
-                text = f"{called(part)}: the {length} numbers in axis {place} cannot be divided among {count} heads"
+                text = (
+                    f"{called(part)}: the {length} numbers in axis {place} cannot be divided evenly among {count} heads"
+                )
                 field = "heads" if reading.heads is not None else ""
                 yield Problem(text, index, place, field=field)
                 return
     if counted.kv_heads and counted.heads % counted.kv_heads:
         keys = next((p for p in parts if p.role in OF_KEYS), None)
-        text = f"{counted.kv_heads} heads of keys and values cannot be shared among {counted.heads} heads of queries"
+        keys_of, queries = words(counted.kv_heads, "head"), words(counted.heads, "head")
+        text = f"{keys_of} of keys and values cannot be shared evenly among {queries} of queries"
         yield Problem(text, None if keys is None else reading.parts.index(keys), field="kv_heads")
         return
     roles = {part.role: part for part in parts}

@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
+# dropout of a half makes a weight of 1 twice as large
+MOST_DROPPED_OUT = 2.0
 # bytes of a number, by torch's name for the type
 ITEM_BYTES = {
     "float64": 8,
@@ -39,7 +42,10 @@ class Peek:
     looked at, and not only some of a large tensor. nan, inf, minus_inf: whether there are such.
     flags: whether all numbers are 0 or 1. rising: whether they begin with 0 and never fall (cu_seqlens), in one axis.
     sums: for each axis, whether the numbers along it are 0 or more and sum to 1 (within 1e-3; 2e-2 of 16 bits), in all
-    lines that were looked at.
+    lines that were looked at without NaN; where they do so along no axis, in all lines but those of zeros alone.
+    spans: for each axis, the lowest and the highest sum of a line without NaN; None where there are none. zeros: what
+    the exact zeros of all squares of the last two axes forbid, where that is a rule: ``causal``, or ``padding`` (the
+    last keys, or the first); empty for neither.
     """
 
     low: float | None
@@ -51,6 +57,18 @@ class Peek:
     flags: bool = False
     rising: bool = False
     sums: tuple[bool, ...] = ()
+    spans: tuple[tuple[float, float] | None, ...] = ()
+    zeros: Literal["", "causal", "padding"] = ""
+
+    @property
+    def like_weights(self) -> bool:
+        """Whether all numbers lie in 0 to 1 as weights do; up to MOST_DROPPED_OUT where some are 0, as after dropout.
+
+        Flags are not like weights, nor is what is 0 throughout; NaN among them says nothing.
+        """
+        if self.low is None or self.high is None or self.flags or self.inf or self.minus_inf:
+            return False
+        return self.low >= 0 and 0 < self.high <= (MOST_DROPPED_OUT if self.low == 0 else 1)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ _NOISE |= {"dec", "head", "heads", "file", "past", "present", "idx", "step"}
 _LAYERS = {"layer", "layers", "block", "blocks", "l", "h", "attentions", "hidden_states"}
 # of parameters, which are no tensors of a forward pass
 _PARAMETERS = {"weight", "bias"}
+# of TransformerLens
+_BY_TOKENS = {"hook_q", "hook_k", "hook_v", "hook_z", "hook_rot_q", "hook_rot_k"}
 _ROTARY = re.compile(r"(?:^|[^a-z])rot_[qk]$")
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_dec", re.IGNORECASE)
 _SIDES = re.compile(r"cross|encoder(?!_attn)|decoder", re.IGNORECASE)
@@ -95,6 +97,11 @@ def role_of(name: str) -> Role | None:
 def is_rotated(name: str) -> bool:
     """Whether these are queries or keys after rotary positions, beside those before (TransformerLens)."""
     return _ROTARY.search(name) is not None
+
+
+def is_by_tokens(name: str) -> bool:
+    """Whether the name is one of TransformerLens, which writes [batch, position, head, size], fused output too."""
+    return name.rpartition(".")[2] in _BY_TOKENS
 
 
 def is_parameter(name: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import called, shown_groups, source_of
 from attn_gui.model.tensors.info import Contents
+from attn_gui.model.tensors.mask_source import is_looked_through, mask_shown_by
 from attn_gui.model.tensors.reading import Part, Reading
 
 
@@ -35,10 +36,12 @@ def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offe
             if role in parts:
                 yield Offer(f"They are compared with the {letter} of the file", True)
                 break
+        yield from _of_mask(contents, reading, group)
     elif source is Role.SCORES:
         yield Offer("N is computed from the scores, under any mask and normaliser", True)
         if Role.WEIGHTS in parts:
             yield Offer("It is compared with the N of the file", True)
+        yield from _of_mask(contents, reading, group)
         yield Offer("Q and K are not there: where the scores come from cannot be shown", False)
     elif source is Role.WEIGHTS:
         yield Offer("The weights are shown as they are", True)
@@ -62,11 +65,30 @@ def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offe
         yield Offer("The hidden states are left out: without the weights nothing follows from them", False)
 
 
+def _of_mask(contents: Contents, reading: Reading, group: str) -> Iterator[Offer]:
+    """Where the mask comes from, where no tensor of the file is one."""
+    part = mask_shown_by(contents, reading, group)
+    if part is None:
+        return
+    if not is_looked_through(contents, part):
+        yield Offer(f"The mask that {called(part)} show is not read, for there are too many: choose it by hand", False)
+    elif part.role is Role.SCORES:
+        yield Offer("The mask is taken from the scores of the file: a cell of −∞ is blocked", True)
+    else:
+        peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+        kind = next(peek.zeros for peek in peeks if peek.zeros)
+        yield Offer(f"The mask ({kind}) is taken from the weights of the file, which are 0 where it forbids", True)
+
+
 def _of_sums(contents: Contents, part: Part) -> Iterator[Offer]:
     """Whether the rows of weights sum to 1, which is said and never mended."""
     key = part.place(Axis.KEY)
     peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
     if key is None or not peeks or any(key >= len(peek.sums) for peek in peeks):
         return
-    if not all(peek.sums[key] for peek in peeks):
-        yield Offer(f"Not all rows of {called(part)} sum to 1", False)
+    spans = [span for peek in peeks if key < len(peek.spans) and (span := peek.spans[key]) is not None]
+    low, high = min((span[0] for span in spans), default=1.0), max((span[1] for span in spans), default=1.0)
+    if all(peek.sums[key] for peek in peeks) and low > 0:
+        return
+    said = f": they sum to {low:.3g} to {high:.3g}" if f"{low:.3g}" != f"{high:.3g}" else f": they sum to {low:.3g}"
+    yield Offer(f"Not all rows of {called(part)} sum to 1{said if spans and not low == high == 1 else ''}", False)

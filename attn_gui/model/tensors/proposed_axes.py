@@ -8,18 +8,19 @@ from dataclasses import replace
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.axes_fit import readings
 from attn_gui.model.tensors.info import Contents, TensorInfo
+from attn_gui.model.tensors.names import is_by_tokens
 from attn_gui.model.tensors.reading import Part
 from attn_gui.model.tensors.sizes import Quantity, counts_of
 
 # of readings of all tensors of one attention that are tried, and of one tensor
 MOST_TRIED, MOST_EACH = 20_000, 40
 UNEQUAL_LENGTHS, SHARED_KEYS, NOT_ALL = 2.0, 0.3, 3.0
+# keys that are a part of the queries: rather heads that share keys
+FEWER_KEYS = 1.5
 # what is less usual than this, of one tensor and of all together, is not proposed
 MOST_AGAINST, MOST_AGAINST_ALL = 4.0, 6.0
 # cu_seqlens of keys, where they are not those of the queries
 _OF_KEYS = ("_k", "_kv", "_key")
-# TransformerLens: [batch, position, head, size], and its fused output too
-_TOKENS_FIRST = ("hook_q", "hook_k", "hook_v", "hook_z", "hook_rot_q", "hook_rot_k")
 
 
 def any_axes(contents: Contents, part: Part) -> tuple[Axis, ...]:
@@ -42,6 +43,7 @@ def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...
     found = []
     for cost, axes in readings(part.role, tensor.shape, layers=bool(part.layers)):
         cost += _by_sums(tensor, part.role, axes) + _by_name(tensor, part.role, axes)
+        cost += _by_words(contents, tensor, part.role, axes)
         found.append((cost + _by_totals(tensor, contents.totals, axes), axes))
     return sorted(found, key=lambda each: each[0])[:MOST_EACH]
 
@@ -51,6 +53,16 @@ def _by_sums(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
     if role is not Role.WEIGHTS or tensor.peek is None or not any(tensor.peek.sums):
         return 0.0
     return 0.0 if tensor.peek.sums[axes.index(Axis.KEY)] else 4.0
+
+
+def _by_words(contents: Contents, tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
+    """For tokens that are as many as a list of words in the file, where the heads are not."""
+    token = next((axis for axis in (Axis.QUERY, Axis.KEY) if axis in axes), None)
+    if token is None or Axis.HEAD not in axes or role not in (Role.Q, Role.K, Role.V, Role.QKV):
+        return 0.0
+    counts = {len(words) for words in contents.words.values()}
+    heads, tokens = tensor.shape[axes.index(Axis.HEAD)], tensor.shape[axes.index(token)]
+    return -1.0 if tokens in counts and heads not in counts else 0.0
 
 
 def _by_totals(tensor: TensorInfo, totals: frozenset[int], axes: Sequence[Axis]) -> float:
@@ -63,7 +75,7 @@ def _by_totals(tensor: TensorInfo, totals: frozenset[int], axes: Sequence[Axis])
 
 
 def _by_name(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
-    if tensor.name.rpartition(".")[2] not in _TOKENS_FIRST or Axis.HEAD not in axes:
+    if not is_by_tokens(tensor.name) or Axis.HEAD not in axes:
         return 0.0
     token = Axis.KEY if role in (Role.K, Role.V) else Axis.QUERY
     return -1.0 if token in axes and axes.index(token) < axes.index(Axis.HEAD) else 0.0
@@ -107,9 +119,15 @@ def fitting(contents: Contents, parts: Sequence[Part], known: Mapping[Quantity, 
 
 
 def _by_items(parts: Sequence[Part], shapes: Sequence[Sequence[int]], chosen: Sequence[Sequence[Axis]]) -> float:
-    """Against layers, or a batch, that some of what belongs together has and some has not."""
+    """Against layers, or a batch, that some of what belongs together has and some has not, and against heads that
+    stand before the tokens in some and after them in others."""
     loose = (Role.MASK, Role.IDS, Role.HIDDEN, Role.SEQUENCES, Role.OUTPUT)
-    cost = 0.0
+    orders = {
+        axes.index(Axis.HEAD) < next(at for at, axis in enumerate(axes) if axis in (Axis.QUERY, Axis.KEY))
+        for axes, part in zip(chosen, parts, strict=True)
+        if part.role in (Role.Q, Role.K, Role.V, Role.KV) and Axis.HEAD in axes
+    }
+    cost = NOT_ALL * (len(orders) > 1)
     for axis in (Axis.LAYER, Axis.BATCH):
         have = [
             any(each is axis and side > 1 for each, side in zip(axes, shape, strict=True))
@@ -139,9 +157,11 @@ def learn(known: dict[Quantity, int], part: Part, shape: Sequence[int]) -> float
     if part.role in (Role.K, Role.V, Role.KV) and heads and kv_heads:
         if heads % kv_heads:
             return None
-        cost += SHARED_KEYS * (heads != kv_heads)
+        cost += SHARED_KEYS * (heads != kv_heads and part.role is not Role.V)
     if part.role is Role.K and known.get("query") != known.get("key"):
-        cost += UNEQUAL_LENGTHS
+        n_q, n_k = known.get("query", 0), known.get("key", 0)
+        shared = part.kind == "self" and Axis.HEAD in part.axes and n_k and n_q > n_k and n_q % n_k == 0
+        cost += UNEQUAL_LENGTHS + FEWER_KEYS * bool(shared)
     return cost
 
 

@@ -70,7 +70,9 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
         return None
     if peek is not None and any(peek.sums):
         return Role.WEIGHTS
-    return _by_shape(tensor) if alone else None
+    by_shape = _by_shape(tensor) if alone else None
+    # after softmax, whatever their rows sum to: dropout, padding and sigmoid make them sum to something else
+    return Role.WEIGHTS if by_shape is Role.SCORES and peek is not None and peek.like_weights else by_shape
 
 
 def _by_shape(tensor: TensorInfo) -> Role | None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from attn_gui.control.modelling import Modelling, described
 from attn_gui.model.session import Session
 from attn_gui.views.context import Context
+from attn_gui.views.typed_path import typed_path
 
 if TYPE_CHECKING:
     from attn_gui.compute.capture.opening import OpenedModel
@@ -35,6 +36,7 @@ STEPS = 1000
 PAUSE_MS = 150
 PREVIEWED_CHARACTERS = 400
 MODELS = "Models (*.safetensors *.bin *.gguf config.json);;All files (*)"
+UNREAD = "Press Enter to read the model there. Nothing is fetched from the network."
 OFFLINE = "A folder with config.json, weights and a tokenizer, or a GGUF file. Nothing is fetched from the network."
 READS_ITSELF = "What the decoder reads. Left empty it reads the text itself, one place to the right."
 
@@ -50,6 +52,7 @@ class ModelDialog(QDialog):
         self._modelling = modelling
         self._may_discard = may_discard
         self._sound = False  # whether the model has tokens for the text
+        self._refused = ""  # the path that could not be read when it was last tried
         self.setWindowTitle("Open model")
         self.setMinimumWidth(WIDTH)
         self.path = QLineEdit()
@@ -92,6 +95,13 @@ class ModelDialog(QDialog):
         """What its decoder is to read, where it has one; none where it reads the text itself."""
         return self._split(self.target) if self.target.isVisibleTo(self) else []
 
+    @property
+    def model(self) -> OpenedModel | None:
+        """The model that was read, None where the path stands for another."""
+        model = self._modelling.model
+        stands = model is not None and self._typed() == str(model.path) != self._refused
+        return model if stands else None
+
     def open_path(self, path: Path) -> None:
         """Open the model in the folder or file ``path``."""
         self.path.setText(str(path))
@@ -100,7 +110,10 @@ class ModelDialog(QDialog):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        (self.path if self._modelling.model is None else self.text).setFocus()
+        (self.path if self.model is None else self.text).setFocus()
+
+    def _typed(self) -> str:
+        return self.path.text().strip()
 
     def _split(self, editor: QPlainTextEdit) -> list[str]:
         whole = editor.toPlainText()
@@ -127,6 +140,7 @@ class ModelDialog(QDialog):
 
     def _connect(self) -> None:
         modelling = self._modelling
+        self.path.textChanged.connect(self._on_path)
         self.path.returnPressed.connect(self._open_typed)
         self.folder.clicked.connect(self._choose_folder)
         self.file.clicked.connect(self._choose_file)
@@ -140,15 +154,15 @@ class ModelDialog(QDialog):
         modelling.working_changed.connect(self._on_working)
         modelling.progressed.connect(lambda part: self.progress.setValue(int(part * STEPS)))
         modelling.opened.connect(self._on_opened)
-        modelling.not_opened.connect(self._say)
+        modelling.not_opened.connect(self._on_not_opened)
         modelling.tokens_told.connect(self._on_tokens)
         modelling.not_told.connect(self._on_no_tokens)
         modelling.captured.connect(self._on_captured)
         modelling.not_captured.connect(self._say)
 
     def _open_typed(self) -> None:
-        if self.path.text().strip():
-            self.open_path(Path(self.path.text().strip()).expanduser())
+        if self._typed():
+            self.open_path(typed_path(self._typed()))
 
     def _choose_folder(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, "The folder of a model", self._start())
@@ -161,14 +175,25 @@ class ModelDialog(QDialog):
             self.open_path(Path(chosen))
 
     def _start(self) -> str:
-        typed = Path(self.path.text().strip())
-        return str(typed.parent if self.path.text().strip() else Path.home())
+        return str(Path(self._typed()).parent if self._typed() else Path.home())
 
     def _on_opened(self, model: OpenedModel) -> None:
+        self._refused = ""
         self.path.setText(str(model.path))
-        self._refresh()
+        self._wait()
         self._tell_tokens()
         self.text.setFocus()
+
+    def _on_not_opened(self, sentence: str) -> None:
+        self._refused = self._typed()
+        self.tokens.setText("")
+        self._say(sentence)
+
+    def _on_path(self) -> None:
+        """What was said of the model at another path is no longer so."""
+        self._say("")
+        self.tokens.setText("")
+        self._wait()
 
     def _wait(self) -> None:
         """What was found out of another text is no longer so."""
@@ -178,7 +203,7 @@ class ModelDialog(QDialog):
 
     def _tell_tokens(self) -> None:
         self._pause.stop()
-        if self._modelling.model is None:
+        if self.model is None:
             return
         if self.texts:
             self._modelling.tell_tokens(self.texts)
@@ -187,8 +212,8 @@ class ModelDialog(QDialog):
             self._say("")
 
     def _on_tokens(self, told: tuple[tuple[str, ...], ...]) -> None:
-        if self._pause.isActive() or len(told) != len(self.texts):
-            return  # of a text that is another by now
+        if self._pause.isActive() or self.model is None or len(told) != len(self.texts):
+            return  # of a text or a model that is another by now
         count = sum(map(len, told))
         names = "  ‖  ".join(" · ".join(names) for names in told)
         cut = names if len(names) <= PREVIEWED_CHARACTERS else f"{names[:PREVIEWED_CHARACTERS]}…"
@@ -199,6 +224,8 @@ class ModelDialog(QDialog):
         self._refresh()
 
     def _on_no_tokens(self, sentence: str) -> None:
+        if self._pause.isActive() or self.model is None:
+            return
         self.tokens.setText("")
         self._sound = False
         self._say(sentence)
@@ -229,8 +256,11 @@ class ModelDialog(QDialog):
         self._refresh()
 
     def _refresh(self) -> None:
-        model, working = self._modelling.model, self._modelling.working
-        self.about.setText(OFFLINE if model is None else f"{described(model)}. Nothing is fetched from the network.")
+        model, working = self.model, self._modelling.working
+        if model is not None:
+            self.about.setText(f"{described(model)}. Nothing is fetched from the network.")
+        else:
+            self.about.setText(OFFLINE if not self._typed() or working or self.error.text() else UNREAD)
         self.target.setVisible(model is not None and model.is_encoder_decoder)
         reason = self._reason()
         self.capture.setEnabled(not reason and not working)
@@ -240,8 +270,8 @@ class ModelDialog(QDialog):
 
     def _reason(self) -> str:
         """Why nothing can be captured as it stands, or ""."""
-        if self._modelling.model is None:
-            return "Choose a model first"
+        if self.model is None:
+            return "The model at this path was not read" if self._typed() else "Choose a model first"
         if not self.texts:
             return "Type a text for the model to read"
         targets = self.targets
@@ -252,6 +282,7 @@ class ModelDialog(QDialog):
     def _say(self, fault: str) -> None:
         self.error.setText(f"⚠ {fault}" if fault else "")
         self.error.setVisible(bool(fault))
+        self._refresh()
         if fault and not self.isVisible():
             self._context.notices.error(fault, "capture")
 

@@ -161,16 +161,20 @@ def _rows(found: RowFigures | str, queries: tuple[str, ...], extreme: str, unit:
     if isinstance(found, str):
         return escape(found)
     looked = f" (in {found.looked_at:,} of {found.all_rows:,} rows)" if found.looked_at < found.all_rows else ""
-    told = ""
-    if found.rows:
-        link = _query(found.at, queries)
-        told = f"mean {figure(found.mean, d)}, {extreme} <b>{figure(found.extreme, d)}</b>{unit} at {link}"
+    told = []
+    mean = f"{figure(found.mean, d)}{unit}"
     if found.infinite:
-        where = f"∞ for {_counted(found.infinite)}, first {_query(found.first_infinite, queries)}"
-        told = f"{told}; {where}" if told else where
+        # where some are infinite, so is the largest, and the mean of all
+        first = _query(found.first_infinite, queries)
+        told.append(f"<b>∞</b> for {_counted(found.infinite)}{', the first' if found.infinite > 1 else ':'} {first}")
+        if found.rows:
+            told.append(f"mean of the other {found.rows:,}: {mean}" if found.rows > 1 else f"of the other one {mean}")
+    elif found.rows:
+        link = _query(found.at, queries)
+        told.append(f"mean {figure(found.mean, d)}, {extreme} <b>{figure(found.extreme, d)}</b>{unit} at {link}")
     if found.left_out:
-        told += f"; none for {_counted(found.left_out)}"
-    return told + looked
+        told.append(f"none for {_counted(found.left_out)}")
+    return "; ".join(told) + looked
 
 
 def _query(i: int, queries: tuple[str, ...]) -> str:

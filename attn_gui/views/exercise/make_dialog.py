@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from attn_gui.control.making import Making
 from attn_gui.files.exercise_files import ENDING, Handout, safe_name, students_in
+from attn_gui.files.regular import is_there
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.exercise import ASKABLE, LEAST_DECIMALS, MOST_DECIMALS, Exercise, askable
 from attn_gui.model.stages import STAGES
@@ -166,7 +167,7 @@ class MakeDialog(QDialog):
         """Write to ``path``, unless that would replace what nobody was asked about."""
         if path == self._context.document.path:
             self._say(f"{path.name} holds what the exercise is made of: choose another name")
-        elif not asked_for and path.exists():
+        elif not asked_for and is_there(path):
             self._say(f"{path.name} is there already: choose it to replace it")
         else:
             self.write(path)

@@ -25,7 +25,7 @@ from attn_gui.model.layers import stack_of
 from attn_gui.model.masks import Combined, MaskRule, choosable
 from attn_gui.model.starting import started
 from attn_gui.views.context import Context
-from attn_gui.views.intervene.words import REPLACEMENTS, layer_name, pair_words, text_of
+from attn_gui.views.intervene.words import IDLE, REPLACEMENTS, is_idle, layer_name, pair_words, text_of
 
 HEAD, LAYER, MODEL = SCOPES = "head", "layer", "model"
 TOPIC = "intervene"
@@ -98,6 +98,8 @@ class Changes(QObject):
             e, selection = self._context.document.experiment, self._context.selection
             query, key = min(selection.query, e.n_q - 1), min(selection.key, e.n_k - 1)
             tip = f"Take this key from this query: {pair_words(e, query, key)}"
+            if self._is_idle(Forbid(query, key)):
+                tip += f" ({IDLE})"
             self.forbid.setStatusTip(tip)
             self.forbid.setToolTip(tip)
 
@@ -106,7 +108,11 @@ class Changes(QObject):
 
     def _forbid(self) -> None:
         selection = self._context.selection
-        self._add(Forbid(selection.query, selection.key), of_text=True)
+        change = Forbid(selection.query, selection.key)
+        if self.possible and self._is_idle(change):
+            pair = pair_words(self._context.document.experiment, change.query, change.key)
+            self._context.notices.info(f"{pair} is {IDLE}", TOPIC)
+        self._add(change, of_text=True)
 
     def _replace(self, by: str) -> None:
         if by == "shown":
@@ -118,16 +124,23 @@ class Changes(QObject):
     def _mask(self, rule: type[MaskRule]) -> None:
         self._add(ChangeMask(started(rule, self._context.document.experiment)))
 
-    def _add(self, change: Change, *, of_text: bool = False, here: bool = False) -> None:
-        if not self.possible:
-            return
+    def _is_idle(self, change: Forbid) -> bool:
+        action = self._action_of(change, of_text=True)
+        return is_idle(action, self._context.document.session, self.intervening.actions)
+
+    def _action_of(self, change: Change, *, of_text: bool = False, here: bool = False) -> Action:
         session, head = self._context.document.session, self._context.selection.head
         heads = (head,) if self.scope == HEAD and isinstance(head, int) else None
         places = [session.current] if here or self.scope != MODEL else stack_of(session) or [session.current]
         found = [site_of(session, index) for index in places]
         sites: tuple[Site, ...] = tuple(site for site in found if site is not None)
+        return Action(sites, change, heads, text_of(session, session.current) if of_text else None)
+
+    def _add(self, change: Change, *, of_text: bool = False, here: bool = False) -> None:
+        if not self.possible:
+            return
         try:
-            self.intervening.add(Action(sites, change, heads, text_of(session, session.current) if of_text else None))
+            self.intervening.add(self._action_of(change, of_text=of_text, here=here))
         except ExperimentError as error:
             self._context.notices.error(str(error), TOPIC)
         self.wanted.emit()

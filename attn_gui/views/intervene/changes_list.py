@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QListWidget, QWidget
+from PySide6.QtWidgets import QFrame, QListView, QListWidget, QWidget
 
 
 class ChangesList(QListWidget):
@@ -18,7 +18,8 @@ class ChangesList(QListWidget):
         super().__init__(parent)
         self.setAccessibleName("Changes in force")
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setWordWrap(True)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def show_changes(self, changes: Sequence[str]) -> None:

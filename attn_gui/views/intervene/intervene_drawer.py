@@ -64,7 +64,7 @@ class InterveneDrawer(Drawer):
         self.open_model.setEnabled(self._open_action.isEnabled())
         self._name_scopes()
         actions = self._intervening.actions
-        self.list.show_changes([described(action, session) for action in actions])
+        self.list.show_changes([described(action, session, actions) for action in actions])
         self.none.setVisible(not actions)
         for button in (self.remove, self.clear):
             button.setEnabled(bool(actions))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -18,29 +18,37 @@ WHAT, BEFORE, AFTER, CHANGE = range(4)
 BAR_ROLE = Role.UserRole
 SMALLEST = 0.0001
 LONGEST_TEXT = 40
+# in the place of a number that is not known yet
+AWAITED = "…"
 
 
 @dataclass(frozen=True)
 class Line:
-    """What it is about, and its number in either run; ``share``: a probability and not a cosine."""
+    """What it is about, and its number in either run; ``share``: a probability and not a cosine.
+
+    after: None before the run has answered.
+    """
 
     what: str
     before: float
-    after: float
+    after: float | None
     share: bool
 
     def text(self, column: int, decimals: int) -> str:
         """What is shown of it."""
         if column == WHAT:
             return self.what
+        if column != BEFORE and self.after is None:
+            return AWAITED
         if column == CHANGE:
+            assert self.after is not None
             change = self.after - self.before
             if self.share:
                 rounded = round(100 * change, 2)
                 return "0" if rounded == 0 else f"{MINUS if rounded < 0 else '+'}{abs(rounded):.2f}"
             text = shown(change, decimals)
             return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
-        value = self.before if column == BEFORE else self.after
+        value = self.before if column == BEFORE or self.after is None else self.after
         if not self.share:
             return shown(value, decimals)
         return f"<{100 * SMALLEST:g}%" if 0 < value < SMALLEST / 2 else f"{100 * value:.2f}%"
@@ -86,6 +94,11 @@ class OutcomeModel(QAbstractTableModel):
         self.lines, self._decimals = lines, decimals
         self.endResetModel()
 
+    def await_answer(self) -> None:
+        """Keep what the model says by itself, and nothing of the changes that the lines were of."""
+        if any(line.after is not None for line in self.lines):
+            self.show([replace(line, after=None) for line in self.lines], self._decimals)
+
     def rowCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self.lines)
 
@@ -122,7 +135,9 @@ class OutcomeModel(QAbstractTableModel):
         what = "Token" if share else "Cosine of"
         return (what, "Before", "After", "Change, points" if share else "Change")[column]
 
-    def _bar(self, value: float) -> float:
+    def _bar(self, value: float | None) -> float | None:
         """Probabilities by the largest that is shown, cosines by 1."""
-        largest = max((max(line.before, line.after) for line in self.lines if line.share), default=1.0)
+        if value is None:
+            return None
+        largest = max((max(line.before, line.after or 0.0) for line in self.lines if line.share), default=1.0)
         return min(1.0, max(0.0, value / largest)) if largest > 0 else 0.0

@@ -20,11 +20,16 @@ from attn_gui.views.top_bar import Dropdown
 STEPS = 1000
 # a run that is over sooner shows no progress
 SOON_MS = 300
+RUNNING = "Running the model…"
+CANCELLED = "Cancelled. Any change runs the model again."
 MASKS = ("[MASK]", "<mask>")
 
 
 class OutcomePanel(QWidget):
-    """The last outcome stays, dimmed, while the next one is on its way; ``grown``: there are more or fewer lines."""
+    """While the answer to the changes in force is on its way, only what the model says by itself stays.
+
+    ``grown``: there are more or fewer lines.
+    """
 
     grown = Signal()
 
@@ -34,6 +39,7 @@ class OutcomePanel(QWidget):
         self._intervening = intervening
         self._outcome: Outcome | None = None
         self._captured: CapturedModel | None = None  # the model that it is of
+        self._given_up = False
         self._place: int | None = None  # None: the one that a person most likely asks of
         self.place = Dropdown("Where the model guesses")
         self.told = ElidedLabel()
@@ -89,15 +95,19 @@ class OutcomePanel(QWidget):
         self.place.setVisible(odds is not None)
         if outcome is None:
             self.lines.show([], decimals)
-            self.told.setText("Running the model…" if self._intervening.running else "")
         elif odds is not None and isinstance(outcome.result, Guesses):
             self._offer_places(outcome.result, odds)
             self.lines.show(lines_of_odds(odds), decimals)
-            self.told.setText(summary(outcome, odds, decimals))
         elif not isinstance(outcome.result, Guesses):
             texts = () if captured is None else captured.texts
             self.lines.show(lines_of_embeddings(outcome.result, texts), decimals)
-            self.told.setText(summary(outcome, None, decimals))
+        answered = outcome is not None and outcome is self._intervening.outcome
+        self.table.setEnabled(answered)
+        if outcome is not None and answered:
+            self.told.setText(summary(outcome, odds, decimals))
+        else:
+            self.lines.await_answer()
+            self.told.setText(RUNNING if self._intervening.running else CANCELLED if self._given_up else "")
         self.grown.emit()
 
     def _lay_out(self) -> None:
@@ -139,22 +149,22 @@ class OutcomePanel(QWidget):
 
     def _on_running(self, running: bool) -> None:
         self.progress.setValue(0)
-        # what is shown belongs to the changes before
-        self.table.setEnabled(not running)
         if running:
+            self._given_up = False
             self._say("")
             self._soon.start()
         else:
             self._soon.stop()
             self._show_progress(False)
+        self.refresh()
 
     def _show_progress(self, shown: bool) -> None:
         self.progress.setVisible(shown)
         self.cancel.setVisible(shown)
 
     def _give_up(self) -> None:
+        self._given_up = True
         self._intervening.cancel()
-        self.told.setText("Cancelled. Any change runs the model again.")
 
     def _say(self, fault: str) -> None:
         self.error.setText(f"⚠ {fault}" if fault else "")

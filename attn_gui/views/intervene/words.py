@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.intervention import (
     Action,
@@ -24,12 +26,13 @@ REPLACEMENTS = {
     "shown": ("What the &window shows", "what the window shows"),
 }
 NOTHING_CHANGED = "No change yet: this is what the model says by itself."
+IDLE = "already masked: no effect"
 SAME = "Every number that comes out is the same as before."
 POOLED = {"mean": "the mean of its tokens’ last states", "first": "the last state of its first token"}
 
 
-def described(action: Action, session: Session) -> str:
-    """What the change does and where: “Layer 2, head 5: off”."""
+def described(action: Action, session: Session, others: Sequence[Action] = ()) -> str:
+    """What the change does and where, beside ``others`` that are in force: “Layer 2, head 5: off”."""
     places = [index for index in range(len(session.experiments)) if site_of(session, index) in action.sites]
     text = action.text
     at = next((index for index in places if text in (None, text_of(session, index))), None)
@@ -42,7 +45,33 @@ def described(action: Action, session: Session) -> str:
     told = f"{where}, {of}: {_what(action, None if at is None else session.experiments[at].experiment)}"
     if text is not None and texts_of(session) > 1:
         told += f" (text {text + 1})"
+    if is_idle(action, session, others):
+        told += f" ({IDLE})"
     return f"{told[:1].upper()}{told[1:]}"
+
+
+def is_idle(action: Action, session: Session, others: Sequence[Action] = ()) -> bool:
+    """Whether the change forbids a pair that the model's own mask forbids in every layer, head and text it is for.
+
+    Where ``others`` change the mask there, it does not stay as it is.
+    """
+    change = action.change
+    if not isinstance(change, Forbid):
+        return False
+    if any(isinstance(other.change, ChangeMask) and set(other.sites) & set(action.sites) for other in others):
+        return False
+    found = []
+    for index, named in enumerate(session.experiments):
+        e = named.experiment if named.original is None else named.original
+        of_it = action.text in (None, text_of(session, index)) and site_of(session, index) in action.sites
+        if not of_it:
+            continue
+        if change.query >= e.n_q or change.key >= e.n_k:
+            return False
+        cell = slice(change.query, change.query + 1), slice(change.key, change.key + 1)
+        heads = range(e.heads) if action.heads is None else action.heads
+        found += [not e.allowed(*cell, head).any() for head in (heads if e.rule.per_head else heads[:1])]
+    return bool(found) and all(found)
 
 
 def layer_name(session: Session, index: int) -> str:

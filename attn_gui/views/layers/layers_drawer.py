@@ -15,6 +15,7 @@ from attn_gui.control.overview_jobs import Scored
 from attn_gui.files.scores_csv import LayerScores
 from attn_gui.model import view_choices
 from attn_gui.model.asks import PictureAsk
+from attn_gui.model.counted import counted
 from attn_gui.model.head_scores import HEAD_SCORES
 from attn_gui.model.layers import HeadAt, rollout_reason
 from attn_gui.model.session import Session
@@ -214,7 +215,8 @@ class LayersDrawer(Drawer):
         """Say how many heads stay, and how far the scores are."""
         busy = self.overview.busy and not self._tell_soon.isActive()
         staying, there = self.model.count()
-        words = f"{staying:,} of {there:,} heads" if self.model.sieve.keep != ALL else f"{there:,} heads"
+        heads = counted(there, "head")
+        words = f"{staying:,} of {heads}" if self.model.sieve.keep != ALL else heads
         self.told.setText(f"{words}, computing {self._part:.0%}" if busy else words)
         self.cancel.setVisible(busy)
 

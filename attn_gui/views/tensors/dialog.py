@@ -144,7 +144,7 @@ class TensorsDialog(QDialog):
         self.file_row.chosen.connect(self.open_paths)
         self.tabs.changed.connect(self._take)
         self.tabs.waiting_changed.connect(self._refresh)
-        self.faults.remedied.connect(self._take)
+        self.faults.remedied.connect(self._remedy)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
 
@@ -161,6 +161,11 @@ class TensorsDialog(QDialog):
     def _take(self, reading: Reading) -> None:
         self.reading, self._fault = reading, ""
         self._refresh()
+
+    def _remedy(self, reading: Reading) -> None:
+        self._take(reading)
+        if self.ok.isEnabled():
+            self.ok.setFocus()  # Enter would undo it, where the question is then asked the other way round
 
     def _refresh(self) -> None:
         """Say what will be opened, and what keeps it from being opened."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -10,8 +9,8 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from attn_gui.control.opening import Looked, TensorOpening
 from attn_gui.control.token_reading import TokenReading
-from attn_gui.files.tensors.masking import MaskPreview
-from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, MaskPreview, cells_of
+from attn_gui.model.tensors.axes import Role
 from attn_gui.model.tensors.checks import Problem
 from attn_gui.model.tensors.info import TensorInfo
 from attn_gui.model.tensors.reading import Part, Reading
@@ -22,8 +21,6 @@ from attn_gui.views.tensors.token_page import TokenPage
 
 TITLES = ("Te&nsors", "Na&mes of tokens", "Mas&k")
 TENSORS, NAMES, MASK = range(3)
-# cells of a mask; a larger one is not counted through, which would hold up everything else
-LARGEST_SHOWN = 1 << 25
 # the page on which a problem of a field is put right
 FIELD_PAGES = {"tokens": NAMES, "key_tokens": NAMES, "meaning": MASK}
 
@@ -87,7 +84,7 @@ class ReadingTabs(QTabWidget):
         mask = (parts, reading.batch, reading.layers, reading.heads) if parts else None
         if mask is not None and mask != self._mask:
             tensor = looked.contents.tensor(parts[0].tensors[0])
-            if cells_of(tensor, parts[0]) > LARGEST_SHOWN:
+            if cells_of(tensor, parts[0]) > LARGEST_PREVIEWED:
                 self.mask_page.show_unseen(reading, are_flags(tensor))
             else:
                 self.mask_page.wait_for(reading)
@@ -98,12 +95,6 @@ class ReadingTabs(QTabWidget):
     def _on_previewed(self, previews: tuple[MaskPreview, ...]) -> None:
         self.mask_page.show_previews(previews)
         self.waiting_changed.emit()
-
-
-def cells_of(tensor: TensorInfo, part: Part) -> int:
-    """How many cells the mask of one layer and one item of the batch has."""
-    apart = (Axis.LAYER, Axis.BATCH)
-    return math.prod(count for count, axis in zip(tensor.shape, part.axes, strict=True) if axis not in apart)
 
 
 def are_flags(tensor: TensorInfo) -> bool:

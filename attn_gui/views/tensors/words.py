@@ -112,9 +112,10 @@ def range_text(tensor: TensorInfo) -> str:
     if peek.low is None or peek.high is None:
         seen = "no finite number"
     elif peek.low == peek.high:
-        seen = f"all {peek.low:.4g}"
+        seen = f"all {peek.low + 0.0:.4g}"
     else:
-        seen = f"{peek.low:.4g} to {peek.high:.4g}"
+        # a zero with a sign is 0
+        seen = f"{peek.low + 0.0:.4g} to {peek.high + 0.0:.4g}"
     others = [word for is_there, word in ((peek.nan, "NaN"), (peek.inf, "+inf"), (peek.minus_inf, "−inf")) if is_there]
     sampled = [] if peek.whole else ["sampled"]
     return ", ".join([seen, *others, *sampled]).replace("-", "−")

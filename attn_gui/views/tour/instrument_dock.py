@@ -27,7 +27,7 @@ class InstrumentDock(QDockWidget):
         self.saturation = SaturationView(context, self.instruments)
         self.influence = InfluenceView(context, self.instruments)
         self._shown: Instrument | None = None
-        content = QWidget()
+        content = self._content = QWidget()
         content.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         content.setAutoFillBackground(True)
         column = QVBoxLayout(content)
@@ -46,8 +46,7 @@ class InstrumentDock(QDockWidget):
     @property
     def whole_height(self) -> int:
         """Pixels that all of it takes."""
-        content = self._scroll.widget()
-        return content.sizeHint().height() + self.height() - self._scroll.viewport().height()
+        return self._content.sizeHint().height() + self.height() - self._scroll.viewport().height()
 
     def show_instrument(self, instrument: Instrument | None) -> None:
         """Bring ``instrument`` into sight, set as it says, or nothing."""

@@ -6,6 +6,8 @@ import json
 import os
 import pickle  # noqa: TID251 - to write what must not be unpickled
 import shutil
+import threading
+import time
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 import transformers
 
 from attn_gui import CaptureError, capture, trace
-from attn_gui.compute.capture import opening
+from attn_gui.compute.capture import declaring, opening
 from attn_gui.compute.capture.opening import OpenedModel, open_model, open_steps
 from attn_gui.model.errors import TooLarge
 from tests.compute.capture.agreeing import finished
@@ -116,7 +119,7 @@ def reconfigured(**values: Any) -> Callable[[Path], None]:
         (spoil("tokenizer.json", lambda old: old[:50]), "its tokenizer cannot be read"),
         (reconfigured(model_type="unheard_of", architectures=["Unheard"]), "its config cannot be read"),
         (reconfigured(n_layer=4), "lacks weights of GPT2LMHeadModel"),
-        (reconfigured(n_embd=64), "its weights cannot be read"),
+        (reconfigured(n_embd=64), "do not fit its config|does not belong to its weights"),
         (reconfigured(model_type="bloom", architectures=["BloomForCausalLM"]), "BloomForCausalLM computes its"),
     ],
 )
@@ -181,3 +184,143 @@ def test_opening_is_a_job(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     with pytest.raises(KeyboardInterrupt):
         open_model(folder, stop)
+
+
+LARGE = 10**9
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"n_layer": LARGE}, {"n_embd": 16_000}, {"n_inner": 10**8}, {"vocab_size": LARGE}, {"n_positions": LARGE}],
+    ids=lambda values: next(iter(values)),
+)
+def test_a_config_that_declares_more_than_there_is_is_refused_before_anything_is_made(
+    folder: Path, values: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reconfigured(**values)(folder)
+    whole = transformers.GPT2LMHeadModel.from_pretrained
+    monkeypatch.setattr(
+        transformers.GPT2LMHeadModel, "from_pretrained", lambda *given, **options: pytest.fail("made the model")
+    )
+    with pytest.raises(CaptureError, match=r"its config does not belong to its weights\. It declares [\d,]{5,}"):
+        open_model(folder)
+    monkeypatch.setattr(transformers.GPT2LMHeadModel, "from_pretrained", whole)
+
+
+def test_the_numbers_of_pickled_weights_are_held_against_the_config_as_well(folder: Path) -> None:
+    model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+    (folder / "model.safetensors").unlink()
+    torch.save(model.state_dict(), folder / "pytorch_model.bin")
+    assert open_model(folder).architecture == "GPT2LMHeadModel"
+    reconfigured(n_layer=LARGE)(folder)
+    with pytest.raises(CaptureError, match="its config does not belong to its weights"):
+        open_model(folder)
+
+
+def test_making_a_model_of_many_layers_stops_when_it_is_told_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(declaring, "_TIMES", LARGE)
+    reconfigured(n_layer=LARGE)(folder)
+
+    class Enough(BaseException):
+        pass
+
+    told = 0
+
+    def report(part: float) -> None:
+        nonlocal told
+        told += 1
+        if told == 200:
+            raise Enough
+
+    with pytest.raises(Enough):
+        open_model(folder, report)
+    monkeypatch.undo()
+    reconfigured(n_layer=3)(folder)
+    assert first_weights(open_model(folder)).size
+
+
+def test_a_shape_that_does_not_fit_is_named(folder: Path) -> None:
+    name = "transformer.h.0.attn.c_attn.weight"
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    weights[name] = weights[name].t().contiguous()
+    safetensors.torch.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CaptureError, match=rf"{name} is 96 × 32 in the file and 32 × 96 by config\.json"):
+        open_model(folder)
+
+
+def test_weights_that_are_nan_are_said_to_be(folder: Path) -> None:
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    weights["transformer.h.1.mlp.c_fc.weight"][0, 0] = torch.nan
+    safetensors.torch.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CaptureError, match=r"its weights hold NaN, in transformer\.h\.1\.mlp\.c_fc\.weight"):
+        open_model(folder)
+
+
+def test_numbers_that_become_too_large_are_said_to_be(gpt2_folder: Path) -> None:
+    opened = open_model(gpt2_folder)
+    with torch.no_grad():
+        opened.model.transformer.h[1].attn.c_attn.weight.fill_(torch.finfo(torch.float32).max)
+    with pytest.raises(CaptureError, match=r"The queries of transformer\.h\.1\.attn hold (NaN|infinity)"):
+        capture(opened.model, opened.tokenizer, "The cat")
+
+
+def pickled(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    torch.save({"x": Trap(folder / "ran")}, folder / "pytorch_model.bin")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (pickled, "hold more than tensors"),
+        (reconfigured(model_type="own", auto_map={"AutoConfig": "own.Config"}), "code of its own, which is not run"),
+        (spoil("tokenizer.json", lambda old: b"{}"), "The files of the tokenizer are damaged"),
+        (spoil("tokenizer_config.json", lambda old: b"null"), "The files of the tokenizer are damaged"),
+        (spoil("tokenizer.json", lambda old: b"[" * 300_000), "tokenizer cannot be read"),
+        (spoil("config.json", lambda old: b"null"), "config.json is damaged"),
+        (reconfigured(n_layer="2"), "n_layer in config.json must be int, and is str"),
+        (reconfigured(n_head=0), "do not fit together"),
+        (reconfigured(n_head=5), "do not fit together"),
+        (reconfigured(quantization_config={"quant_method": "torchao", "quant_type": "int4"}), "needs the package"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_our_own(folder: Path, damage: Callable[[Path], None], said: str) -> None:
+    damage(folder)
+    with pytest.raises(CaptureError, match=said) as caught:
+        open_model(folder)
+    foreign = ("weights_only", "trust_remote_code", "ignore_mismatched", "NoneType", "added_tokens", "pip install -U")
+    assert not any(word in str(caught.value) for word in foreign)
+
+
+def test_a_class_that_is_no_name_is_passed_over(folder: Path) -> None:
+    reconfigured(architectures=[5])(folder)
+    assert open_model(folder).architecture == "GPT2Model"
+
+
+@pytest.mark.parametrize("name", ["n" * 5000, "/".join(["n" * 200] * 30), "a\0b", "~nobodyx/foo"])
+def test_names_that_no_file_can_have_are_refused_in_words(name: str) -> None:
+    with pytest.raises(CaptureError, match=r"is neither a folder nor a file|its name is longer") as caught:
+        open_model(Path(name))
+    assert "\0" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+def test_a_model_that_was_given_up_makes_way_for_the_next(
+    folder: Path, gpt2_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = threading.Event()
+    check = declaring.beating
+
+    def watched(beat: Callable[[], None], *on_tensor: declaring.OnTensor) -> Any:
+        made.set()
+        return check(beat, *on_tensor)
+
+    monkeypatch.setattr(declaring, "beating", watched)
+    monkeypatch.setattr(declaring, "_TIMES", LARGE)
+    reconfigured(n_layer=LARGE)(folder)
+    steps = open_steps(folder)
+    while not made.is_set():
+        next(steps)
+    steps.close()
+    begun = time.monotonic()
+    for _ in open_steps(gpt2_folder):
+        assert time.monotonic() - begun < 30, "the one before goes on"

@@ -119,3 +119,10 @@ def test_separators_by_name_by_sign_and_by_mark() -> None:
     assert separators(TokenSequence.of(words, np.zeros((9, 0)))).tolist() == [
         False, False, True, True, True, True, False, False, False,
     ]  # fmt: skip
+
+
+def test_special_tokens_that_part_nothing_are_no_separators() -> None:
+    words = ["[CLS]", "the", "[MASK]", "[UNK]", "[SEP]", "<turn>", "<cls>"]
+    flags = np.array([True, False, True, True, True, True, True])
+    found = separators(TokenSequence(tuple(words), np.zeros((7, 0)), columns={"special": flags}))
+    assert found.tolist() == [False, False, False, False, True, True, False]

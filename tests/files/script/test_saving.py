@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,13 @@ import attn_gui
 from attn_gui import save
 from attn_gui.files import npy
 from attn_gui.files.errors import FileError
+from attn_gui.files.script import saving
 from attn_gui.files.script.layers import Layer
 from attn_gui.files.session import load
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.layer_place import LayerPlace
-from attn_gui.model.masks import Causal
+from attn_gui.model.masks import Causal, MaskRule
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.sources import GivenQKV, GivenScores, GivenWeights
 from attn_gui.views.check.kept import _read
@@ -187,6 +189,21 @@ def test_the_causal_mask_is_known_by_its_name(tmp_path: Path) -> None:
     assert {n.experiment.rule for n in load(tmp_path / "x.attn").experiments} == {Causal()}
 
 
+def test_0_and_1_of_any_type_are_flags(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    for dtype in (bool, np.uint8, np.int64, np.float16, np.float32, ml_dtypes.bfloat16):
+        save(path, **qkv(), mask=np.tri(4).astype(dtype))
+    save(path, **qkv(), mask=torch.tril(torch.ones(4, 4)))
+    for named in load(path).experiments:
+        assert named.experiment.rule == Causal()
+        assert not named.experiment.scoring.biases
+    # numbers that are all 0, and those with others among them, are added
+    save(path, **qkv(), mask=np.zeros((4, 4)))
+    assert load(path).experiments[-1].experiment.rule == MaskRule()
+    save(path, **qkv(), mask=np.tri(4) / 2)
+    assert load(path).experiments[-1].experiment.scoring.biases
+
+
 def test_names_of_tokens(tmp_path: Path) -> None:
     path = tmp_path / "x.attn"
     save(path, **qkv(), tokens=["a", "b", "c", "d"])
@@ -311,6 +328,7 @@ def test_what_somebody_packed_anew_is_added_to_as_well(tmp_path: Path, method: i
 
 BARE = """
 import sys
+import threading
 import numpy as np
 import attn_gui
 a = np.random.default_rng(0).standard_normal((2, 40, 30))
@@ -404,3 +422,77 @@ def test_the_arguments_are_told_to_tools() -> None:
     names = list(inspect.signature(save).parameters)[2:]
     assert names == [*inspect.signature(Layer).parameters, "layer", "module"]
     assert all(f"{name} [" in str(save.__doc__) or f"{name}:" in str(save.__doc__) for name in ("q", "mask", "layer"))
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        pytest.param(1 << 20_000, id="long"),
+        1.5,
+        2.0,
+        True,
+        np.True_,
+        torch.tensor(True),
+        2**63,
+        10**30,
+        -1,
+        "x",
+        "3",
+        float("nan"),
+        [1],
+        b"1",
+    ],
+)
+def test_what_is_no_layers_number_is_refused_before_anything_is_written(tmp_path: Path, layer: Any) -> None:
+    path = tmp_path / "x.attn"
+    with pytest.raises(ExperimentError, match="layer: expected a whole number from 0 to") as caught:
+        save(path, **qkv(), layer=layer)
+    assert caught.value.field == "layer" and len(str(caught.value)) < 200
+    assert list(tmp_path.iterdir()) == []
+    save(path, **qkv())
+    before = path.read_bytes()
+    with pytest.raises(ExperimentError, match="layer"):
+        save(path, **qkv(), layer=layer)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("layer", [3, np.int64(3), np.uint8(3), np.array(3), torch.tensor(3), torch.tensor([3])])
+def test_layers_are_counted_by_any_library(tmp_path: Path, layer: Any) -> None:
+    save(tmp_path / "x.attn", **qkv(), layer=layer)
+    place = load(tmp_path / "x.attn").named.place
+    assert place is not None and (type(place.layer), place.layer) == (int, 3)
+
+
+def test_after_the_last_number_there_is_no_next_layer(tmp_path: Path) -> None:
+    save(tmp_path / "x.attn", **qkv(), layer=saving.MOST_LAYER)
+    with pytest.raises(ExperimentError, match="layer"):
+        save(tmp_path / "x.attn", **qkv())
+    assert len(load(tmp_path / "x.attn").experiments) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+@pytest.mark.parametrize("kind", ["a pipe", "a device", "a folder"])
+def test_what_is_no_file_is_not_saved_to(tmp_path: Path, kind: str) -> None:
+    path = {"a pipe": tmp_path / "pipe", "a device": Path("/dev/null"), "a folder": tmp_path}[kind]
+    if kind == "a pipe":
+        os.mkfifo(path)
+    caught: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            save(path, **qkv())
+        except FileError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)  # what waits for a pipe would wait for good
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert kind in str(caught[0])
+    assert path.exists()
+
+
+@pytest.mark.parametrize("name", ["n" * 5000, "a\0b"])
+def test_names_that_no_file_can_have_are_not_saved_to(name: str) -> None:
+    with pytest.raises(FileError):
+        save(name, **qkv())

@@ -18,6 +18,7 @@ import pytest
 import torch
 
 from attn_gui import show, trace
+from attn_gui.files.errors import FileError
 from attn_gui.files.script import showing
 from attn_gui.files.script.layers import Layer
 from attn_gui.files.script.showing import TAKE
@@ -75,9 +76,33 @@ def test_an_array_of_weights(started: type[Started], axes: int) -> None:
         np.testing.assert_array_equal(source.N, expected)
 
 
+def test_weights_after_dropout_or_with_a_fault_are_weights(started: type[Started]) -> None:
+    show(np.array([[0.0, 1.2], [0.4, 0.3]]))
+    assert isinstance(shown(started).experiment.source, GivenWeights)
+    show(np.array([[0.2, np.nan], [0.4, 0.6]]))
+    assert isinstance(shown(started).experiment.source, GivenWeights)
+
+
 def test_other_numbers_are_scores(started: type[Started]) -> None:
     show(np.array([[0.5, 2.0], [0.1, -1.0]]))
     assert isinstance(shown(started).experiment.source, GivenScores)
+
+
+def test_numbers_that_are_neither_weights_nor_scores_have_to_be_named(started: type[Started]) -> None:
+    for array, sums in (
+        (np.ones((3, 3, 2)), "2"),
+        (np.zeros((2, 2)), "0"),
+        (np.array([[0.1, 0.0], [0.05, 0.2]]), "0.1 to 0.25"),
+    ):
+        for what in (array, (weights(1, 2, 4, 4), array)):
+            with pytest.raises(ExperimentError, match=rf"weights=….*rows sum to {sums}$"):
+                show(what)
+        assert not started.calls
+    show(weights=np.ones((3, 3, 2)))
+    assert isinstance(shown(started).experiment.source, GivenWeights)
+    # as with dropout, and with rows of queries that attend to nothing
+    show(np.array([[0.6, 0.55], [0.0, 0.0]]))
+    assert isinstance(shown(started).experiment.source, GivenWeights)
 
 
 def test_the_attentions_of_transformers(started: type[Started]) -> None:
@@ -110,8 +135,14 @@ def test_sessions_experiments_and_files(started: type[Started], tmp_path: Path) 
         assert shown(started).named.name == name
     show(Session((NamedExperiment("one", e), NamedExperiment("two", e)), 1))
     assert shown(started).named.name == "two"
-    show("some.npy")
-    assert started.calls[-1][0][-1] == str(Path("some.npy").absolute())
+    file = tmp_path / "some.npy"
+    file.touch()
+    show(file)
+    assert started.calls[-1][0][-1] == str(file)
+    started.calls.clear()
+    with pytest.raises(FileError, match=r"missing\.npy: expected a file"):
+        show(str(tmp_path / "missing.npy"))
+    assert not started.calls
     with pytest.raises(TypeError, match="not both"):
         show(e, tokens=["a"])
 

@@ -17,6 +17,7 @@ import torch
 from safetensors.numpy import save_file
 
 from attn_gui.files.errors import FileError
+from attn_gui.files.tensors.torch_reader import open_torch
 from attn_gui.model.tensors.checks import problems
 from attn_gui.model.tensors.proposals import propose
 from tests.files.tensors.writing import looked, opened
@@ -400,3 +401,21 @@ def test_a_file_that_is_cut_off_after_it_was_looked_at(tmp_path: Path) -> None:
 def test_many_names_in_little_room(tmp_path: Path) -> None:
     save_file({f"t{k}": np.zeros(1, np.float32) for k in range(1_200)}, tmp_path / "many.safetensors")
     assert "Nothing is chosen" in str(tried(tmp_path / "many.safetensors"))
+
+
+def test_an_output_of_transformers_is_refused_with_what_to_save_instead(tmp_path: Path) -> None:
+    """As torch.save writes a ModelOutput: a call of its class, by its name alone."""
+    outputs = pytest.importorskip("transformers.modeling_outputs")
+    path = tmp_path / "out.pt"
+    out = outputs.BaseModelOutput(last_hidden_state=torch.zeros(1, 3, 4), attentions=(torch.ones(1, 2, 3, 3) / 3,))
+    torch.save(out, path)
+    with pytest.raises(FileError) as refused:
+        open_torch(path)
+    assert "save out.attentions or dict(out) in its place" in refused.value.received
+    assert "state_dict" not in str(refused.value)
+    for instead in (out.attentions, dict(out)):
+        torch.save(instead, path)
+        assert any(tensor.shape == (1, 2, 3, 3) for tensor in open_torch(path).tensors)
+    torch.save({"a": torch.zeros(2), "b": Path("x")}, path)
+    with pytest.raises(FileError, match="save its tensors in a dict, by their names"):
+        open_torch(path)

@@ -17,7 +17,8 @@ from attn_gui.files.tensors.peeking import peek
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import Session
 from attn_gui.model.sources import FromTokens, GivenQKV, GivenScores, GivenWeights
-from attn_gui.model.tensors.axes import Axis
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.checks import doubts
 from attn_gui.model.tensors.offers import offers
 from attn_gui.model.tensors.proposals import propose
 from attn_gui.model.tensors.reading import Reading
@@ -147,7 +148,7 @@ def test_weights_are_as_they_are_and_it_is_said(tmp_path: Path) -> None:
     assert isinstance(e.source, GivenWeights)
     np.testing.assert_array_equal(e.source.N, halves)
     texts = [offer.text for offer in offers(contents, reading)]
-    assert "Not all rows of the weights sum to 1" in texts
+    assert "Not all rows of the weights sum to 1: they sum to 0.5" in texts
     assert any(text.startswith("The mask is left out") for text in texts)
 
 
@@ -266,3 +267,36 @@ def _paths() -> dict[str, str]:
     import attn_gui
 
     return os.environ | {"PYTHONPATH": str(Path(attn_gui.__file__).parents[1])}
+
+
+def untitled(path: Path, array: Any) -> tuple[Role | None, list[str], list[str]]:
+    """What the only array of a file is read as, what is doubted, and what is told."""
+    np.save(path / "untitled.npy", array)
+    contents = looked(path / "untitled.npy")
+    reading = propose(contents)
+    texts = [offer.text for offer in offers(contents, reading)]
+    return reading.parts[0].role, [doubt.text for doubt in doubts(contents, reading)], texts
+
+
+def test_weights_after_dropout_padding_and_a_fault_are_still_weights(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    kept = rng.random((4, 6, 6)) > 0.1
+    weights = rng.random((4, 6, 6))
+    weights /= weights.sum(-1, keepdims=True)
+    dropped = weights * kept / 0.9
+    role, asked, told = untitled(tmp_path, dropped.astype(np.float32))
+    low, high = dropped.sum(-1).min(), dropped.sum(-1).max()
+    assert role is Role.WEIGHTS
+    assert any(f"rows sum to {low:.2f} to {high:.2f}" in text for text in asked)
+    assert f"Not all rows of the weights sum to 1: they sum to {low:.3g} to {high:.3g}" in told
+    padded = weights.copy()
+    padded[:, 4:] = 0  # queries that are padding
+    role, asked, told = untitled(tmp_path, padded)
+    assert (role, asked) == (Role.WEIGHTS, [])
+    assert "Not all rows of the weights sum to 1: they sum to 0 to 1" in told
+    faulty = weights.copy()
+    faulty[2, 3, 1] = np.nan
+    assert untitled(tmp_path, faulty)[:2] == (Role.WEIGHTS, [])
+    role, asked, _ = untitled(tmp_path, 1 / (1 + np.exp(-rng.standard_normal((4, 6, 6)))))  # a sigmoid
+    assert role is Role.WEIGHTS and len(asked) == 1
+    assert untitled(tmp_path, rng.standard_normal((4, 6, 6)))[0] is Role.SCORES

@@ -53,7 +53,7 @@ CASES: list[tuple[dict[str, Any], dict[str, tuple[Role, str]], dict[str, Any], s
         {"q": (8, 5, 4), "k": (3, 5, 4)},
         {"q": (Q, "hqs"), "k": (K, "hks")},
         {},
-        "3 heads of keys and values cannot be shared among 8 heads of queries",
+        "3 heads of keys and values cannot be shared evenly among 8 heads of queries",
     ),
     ({"q": (8, 5, 4), "k": (8, 5, 6)}, {"q": (Q, "hqs"), "k": (K, "hks")}, {}, "K: 6 items in axis 2, read as numbers"),
     (
@@ -66,7 +66,7 @@ CASES: list[tuple[dict[str, Any], dict[str, tuple[Role, str]], dict[str, Any], s
         {"q": (5, 32), "k": (5, 32)},
         {"q": (Q, "qw"), "k": (K, "kw")},
         {"heads": 5},
-        "Q: the 32 numbers in axis 1 cannot be divided among 5 heads",
+        "Q: the 32 numbers in axis 1 cannot be divided evenly among 5 heads",
     ),
     ({"n": (3, 4, 5, 5)}, {"n": (W, "bhqk")}, {"batch": 3}, "The batch has 3 items, and none with the number 4"),
     ({"n": (3, 4, 5, 5)}, {"n": (W, "lhqk")}, {"layers": (0, 3)}, "There is no layer 4"),
@@ -164,7 +164,7 @@ def test_a_doubt_keeps_nothing_from_being_opened() -> None:
     assert doubt.remedy is not None and doubt.remedy.parts[0].axes == axes("bhqk")
     assert not problems(held, doubt.remedy)
     assert [each.text for each in doubts(held, doubt.remedy)] == [
-        "16 items in axis 0, read as items of a batch: is this layers?"
+        "16 items in axis 0, read as items of a batch: are these layers?"
     ]
 
 

@@ -133,6 +133,21 @@ def test_a_model_is_opened_captured_and_changed(
         assert plain == pytest.approx(float(p[-1, WORDS.index(token)]), abs=6e-5)
         assert changed == pytest.approx(float(q[-1, WORDS.index(token)]), abs=6e-5)
     assert any(abs(plain - changed) > 0.001 for plain, changed in table.values())
+    outcome = drawer.outcome
+    models.changes.forbid.trigger()
+    assert models.intervening.running
+    # what came out was of other changes: what the model says by itself stays
+    assert outcome.told.text() == "Running the model…" and not outcome.table.isEnabled()
+    before = {outcome.lines.index(row, 0).data(): outcome.lines.index(row, 1).data() for row in range(10)}
+    assert before == {token: f"{100 * plain:.2f}%" for token, (plain, _) in table.items()}
+    assert {outcome.lines.index(row, column).data() for row in range(10) for column in (2, 3)} == {"…"}
+    drawer_of(window, qtbot)
+    models.intervening.remove(1)
+    outcome._give_up()
+    assert outcome.told.text().startswith("Cancelled") and outcome.lines.index(0, 2).data() == "…"
+    models.intervening.look(True)
+    drawer_of(window, qtbot)
+    assert outcome.table.isEnabled()
     drawer.outcome.place.chosen.emit(1)
     assert drawer.outcome.place.currentText() == "after 2 “cat”"
     assert shown(drawer)["the"][1] == pytest.approx(float(q[1, WORDS.index("the")]), abs=6e-5)
@@ -144,6 +159,33 @@ def test_a_model_is_opened_captured_and_changed(
     drawer_of(window, qtbot)
     assert all(plain == changed for plain, changed in shown(drawer).values())
     assert untold(drawer, dialog) == []
+
+
+def test_capture_is_off_while_the_path_stands_for_another_model_than_was_read(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, gpt2: Path, tmp_path: Path
+) -> None:
+    dialog = open_model(window, qtbot, monkeypatch, gpt2)
+    dialog.text.setPlainText(TEXT)
+    qtbot.waitUntil(dialog.capture.isEnabled, timeout=LONG)
+    (tmp_path / "empty").mkdir()
+    dialog.path.selectAll()
+    qtbot.keyClicks(dialog.path, str(tmp_path / "empty"))
+    assert not dialog.capture.isEnabled() and "not read" in dialog.capture.toolTip()
+    assert "Press Enter" in dialog.about.text() and not dialog.tokens.text()
+    qtbot.keyClick(dialog.path, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not window.models.modelling.working, timeout=LONG)
+    assert "config.json" in dialog.error.text()
+    dialog.text.setPlainText("the cat")
+    qtbot.wait(2 * dialog._pause.interval())
+    assert "config.json" in dialog.error.text() and not dialog.capture.isEnabled() and not dialog.tokens.text()
+    dialog.path.setText(str(gpt2))
+    assert not dialog.error.isVisible()
+    qtbot.waitUntil(dialog.capture.isEnabled, timeout=LONG)
+    assert dialog.tokens.text().startswith("2 tokens")
+    window.models.modelling.not_opened.emit("It is gone")
+    assert not dialog.capture.isEnabled(), "the path is the same, and stands for nothing now"
+    qtbot.mouseClick(dialog.folder, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(dialog.capture.isEnabled, timeout=LONG)
 
 
 def untold(*parts: QWidget) -> list[str]:
@@ -164,6 +206,15 @@ def test_what_is_tried_by_keyboard_and_what_is_edited_in_the_window(
     drawer = drawer_of(window, qtbot)
     words = "Layer 1, head 1: no “the” to “cat”"
     assert [drawer.list.item(row).text() for row in range(drawer.list.count())] == [words]
+    assert "no effect" not in models.changes.forbid.statusTip()
+    selection.set_cell(1, 4)
+    assert models.changes.forbid.statusTip().endswith("(already masked: no effect)")
+    models.changes.forbid.trigger()
+    assert drawer.list.item(1).text() == "Layer 1, head 1: no “cat” to “the” (already masked: no effect)"
+    mask = next(action for action in models.changes.masks.actions() if action.text() == "None")
+    mask.trigger()
+    assert drawer.list.item(1).text() == "Layer 1, head 1: no “cat” to “the”", "it is masked by nothing else now"
+    assert "no effect" not in models.changes.forbid.statusTip()
     qtbot.mouseClick(drawer.clear, Qt.MouseButton.LeftButton)
 
     drawer.scope.button("layer").click()

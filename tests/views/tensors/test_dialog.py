@@ -138,6 +138,35 @@ def test_a_mismatch_names_the_axis_and_is_put_right(
     assert editor.axis_labels[1].text().startswith("⚠ Axis 1 ("), "the tensor at fault is chosen"
 
 
+def test_heads_and_tokens_are_turned_in_q_k_and_v_at_once(
+    look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    arrays = {name: normal(seed, 1, 10, 12, 4) for seed, name in enumerate("qkv")}
+    np.savez(tmp_path / "flash.npz", **arrays)
+    dialog = look(tmp_path / "flash.npz")
+    (doubt,) = [text.text() for text in dialog.faults.texts if text.isVisible()]
+    assert doubt == "Q: 10 items in axis 1, read as heads: are these the tokens?"
+    qtbot.mouseClick(dialog.faults.remedies[0], Qt.MouseButton.LeftButton)
+    assert dialog.headline.text() == "Opens Q, K and V: 12 heads, 10 queries × 10 keys, d_k 4."
+    press(qtbot, window)
+    settle(qtbot, window)
+    source = window.context.document.experiment.source
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(getattr(source, name.upper()), array[0].swapaxes(0, 1))
+
+
+def test_the_mask_is_that_of_the_scores_in_the_file(
+    look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    q, k, v = (normal(seed, 2, 5, 4) for seed in range(3))
+    scores = np.where(np.tri(5, dtype=bool), q @ k.swapaxes(1, 2) / 2, -np.inf)
+    np.savez(tmp_path / "layer.npz", q=q, k=k, v=v, scores=scores)
+    dialog = look(tmp_path / "layer.npz")
+    assert "✓ The mask is taken from the scores of the file: a cell of −∞ is blocked" in dialog.offers.text()
+    press(qtbot, window)
+    assert window.context.document.experiment.rule == Causal()
+
+
 class Harm:
     def __init__(self, path: str) -> None:
         self.path = path

@@ -127,7 +127,7 @@ def test_a_mask_that_is_too_large_is_not_counted_through(
     def never(*arguments: object) -> None:
         raise AssertionError("the mask is read")
 
-    monkeypatch.setattr(reading_tabs, "LARGEST_SHOWN", 24)
+    monkeypatch.setattr(reading_tabs, "LARGEST_PREVIEWED", 24)
     monkeypatch.setattr(masking, "previews", never)
     np.savez(tmp_path / "a.npz", **qkv(), mask=np.tril(np.ones((5, 5), bool)))
     dialog = look(tmp_path / "a.npz")

@@ -69,3 +69,8 @@ def test_names_that_would_break_a_line_do_not() -> None:
     assert "\n" not in part_name(Part(None, ("a\nb",), (Axis.QUERY,)))
     assert part_name(Part(None, ("layer_0", "layer_1", "layer_2"), HEADS)) == "layer_0 and 2 more"
     assert size_text(contents(tensor("a", 250), tensor("b", 250, dtype="float16"))) == "1.5 kB"
+
+
+def test_a_zero_with_a_sign_is_zero() -> None:
+    for low, high, told in ((-4.5, -0.0, "−4.5 to 0"), (-0.0, -0.0, "all 0"), (-0.0, 2.0, "0 to 2")):
+        assert range_text(tensor("a", 2, peek=Peek(low, high))) == told

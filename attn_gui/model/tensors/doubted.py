@@ -1,0 +1,100 @@
+"""What is read in one way and might as well be another: weights and scores, heads and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.axes_fit import USUAL_HEADS
+from attn_gui.model.tensors.group_checks import of_group
+from attn_gui.model.tensors.info import Contents
+from attn_gui.model.tensors.names import is_by_tokens, role_of
+from attn_gui.model.tensors.part_checks import of_part
+from attn_gui.model.tensors.problem import Problem, sentence
+from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.sizes import shape_of, sizes_of
+
+TURNED = (Role.Q, Role.K, Role.V, Role.QKV, Role.KV, Role.OUTPUT)
+
+
+def of_numbers(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
+    """Weights whose rows do not sum to 1, and scores that are all in 0 to 1, where the name does not say it."""
+    part = reading.parts[index]
+    peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+    key = part.place(Axis.KEY)
+    if key is None or not peeks or not all(peek.like_weights for peek in peeks):
+        return
+    sums = [span for peek in peeks if key < len(peek.spans) and (span := peek.spans[key]) is not None]
+    if not sums or all(peek.sums[key] for peek in peeks):
+        return
+    if part.role is Role.WEIGHTS and role_of(part.tensors[0]) is Role.WEIGHTS:
+        return
+    low, high = min(span[0] for span in sums), max(span[1] for span in sums)
+    other, asked = (Role.SCORES, "scores") if part.role is Role.WEIGHTS else (Role.WEIGHTS, "weights after all")
+    text = f"{sentence(part)}: the numbers lie in 0 to 1" if max(p.high or 0 for p in peeks) <= 1 else sentence(part)
+    text += f"{',' if text.endswith('1') else ':'} rows sum to {low:.2f} to {high:.2f}: are these {asked}?"
+    yield Problem(text, index, key, reading.with_part(index, replace(part, role=other)))
+
+
+def of_turns(contents: Contents, reading: Reading, group: str) -> Iterator[Problem]:
+    """Heads and tokens of Q, K and V that might as well be each other; the remedy turns them all together."""
+    parts = [part for part in reading.used(group) if part.role in TURNED and _token(part) is not None]
+    main = next((part for part in parts if part.role is not Role.OUTPUT), None)
+    if main is None or len(main.axes) != len(shape_of(contents, main)):
+        return
+    if any(is_by_tokens(part.tensors[0]) for part in parts):
+        return
+    if main.role is Role.QKV and _is_by_parts(main):
+        return
+    turned = reading
+    for part in parts:
+        turned = turned.with_part(reading.parts.index(part), _turned(part))
+    heads, other = main.axes.index(Axis.HEAD), _token(main)
+    assert other is not None
+    length = shape_of(contents, main)[heads]
+    if _rules_out(contents, reading, turned, group):
+        return
+    text = f"{length} items in axis {heads}, read as heads: are these the tokens?"
+    yield Problem(f"{sentence(main)}: {text}", reading.parts.index(main), heads, turned)
+
+
+def _rules_out(contents: Contents, reading: Reading, turned: Reading, group: str) -> bool:
+    """Whether anything speaks against heads and tokens being each other."""
+    for index, part in enumerate(turned.parts):
+        if part.group == group and any(True for _ in of_part(contents, turned, index, part)):
+            return True
+    if any(True for _ in of_group(contents, turned, group)):
+        return True
+    here, there = sizes_of(contents, reading, group), sizes_of(contents, turned, group)
+    if min(here.heads, there.heads, here.n_q, there.n_q) < 2:
+        return True
+    if here.n_q == here.n_k and there.n_q != there.n_k:
+        return True  # queries and keys are the same tokens, and heads share keys
+    if here.heads in USUAL_HEADS and there.heads not in USUAL_HEADS:
+        return True
+    names = reading.tokens
+    return names is not None and len(names) == here.n_q and len(names) != there.n_q
+
+
+def _token(part: Part) -> int | None:
+    """The axis of tokens beside one of heads."""
+    if Axis.HEAD not in part.axes:
+        return None
+    return next((at for at, axis in enumerate(part.axes) if axis in (Axis.QUERY, Axis.KEY)), None)
+
+
+def _turned(part: Part) -> Part:
+    heads, tokens = part.axes.index(Axis.HEAD), _token(part)
+    assert tokens is not None
+    axes = list(part.axes)
+    axes[heads], axes[tokens] = axes[tokens], axes[heads]
+    return replace(part, axes=tuple(axes))
+
+
+def _is_by_parts(part: Part) -> bool:
+    """Whether tokens stand before Q, K and V, and heads after: no program writes it the other way round."""
+    if Axis.PART not in part.axes:
+        return False
+    tokens = _token(part)
+    return tokens is not None and tokens < part.axes.index(Axis.PART) < part.axes.index(Axis.HEAD)

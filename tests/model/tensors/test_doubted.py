@@ -1,0 +1,139 @@
+"""What might as well be something else is said, with the other reading a press away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.checks import doubts, problems
+from attn_gui.model.tensors.info import Contents, Peek
+from attn_gui.model.tensors.proposals import propose
+from attn_gui.model.tensors.reading import Reading
+from tests.model.tensors.holding import FLAGS, contents
+from tests.model.tensors.test_proposals import axes, read
+
+
+def texts(held: Contents, reading: Reading | None = None) -> list[str]:
+    return [doubt.text for doubt in doubts(held, propose(held) if reading is None else reading)]
+
+
+def like(low: float, high: float, span: tuple[float, float] | None, **more: Any) -> Peek:
+    return Peek(low, high, spans=(None, None, span), sums=(False, False, span == (1, 1)), **more)
+
+
+@pytest.mark.parametrize(
+    ("peek", "role"),
+    [
+        (like(0.0, 0.9, (0.82, 1.11)), Role.WEIGHTS),
+        (like(0.0, 1.25, (0.4, 1.9)), Role.WEIGHTS),  # dropout
+        (like(0.1, 1.25, (0.4, 1.9)), Role.SCORES),  # without a zero it is none
+        (like(0.0, 2.5, (0.4, 3.9)), Role.SCORES),
+        (like(0.01, 0.9, (0.9, 1.0), nan=True), Role.WEIGHTS),
+        (like(-0.1, 0.9, None), Role.SCORES),
+        (like(0.0, 0.9, None, minus_inf=True), Role.SCORES),
+        (like(0.0, 0.0, (0.0, 0.0)), Role.SCORES),
+    ],
+)
+def test_numbers_in_0_to_1_are_weights_whatever_their_rows_sum_to(peek: Peek, role: Role) -> None:
+    held = contents(untitled=((4, 5, 5), peek))
+    reading = propose(held)
+    assert reading.parts[0].role is role
+    if role is Role.WEIGHTS:
+        (doubt,) = doubts(held, reading)
+        assert peek.spans[2] is not None
+        low, high = peek.spans[2]
+        assert f"rows sum to {low:.2f} to {high:.2f}: are these scores?" in doubt.text
+        assert doubt.remedy is not None and doubt.remedy.parts[0].role is Role.SCORES
+        assert not problems(held, doubt.remedy)
+
+
+def test_what_is_called_scores_and_looks_like_weights_is_asked_about() -> None:
+    held = contents(scores=((4, 5, 5), like(0.0, 0.9, (0.82, 1.11))))
+    reading = propose(held)
+    assert reading.parts[0].role is Role.SCORES
+    (doubt,) = doubts(held, reading)
+    assert doubt.text == (
+        "The scores: the numbers lie in 0 to 1, rows sum to 0.82 to 1.11: are these weights after all?"
+    )
+    assert doubt.remedy is not None and doubt.remedy.parts[0].role is Role.WEIGHTS
+
+
+def test_what_is_called_weights_or_sums_to_1_is_no_question() -> None:
+    assert texts(contents(attn=((4, 5, 5), like(0.0, 0.9, (0.82, 1.11))))) == []
+    assert texts(contents(untitled=((4, 5, 5), like(0.0, 0.9, (1, 1))))) == []
+
+
+def qkv(q: tuple[int, ...], k: tuple[int, ...], **more: Any) -> Contents:
+    return contents(q=q, k=k, v=k, **more)
+
+
+def test_heads_and_tokens_that_might_be_each_other_are_turned_together() -> None:
+    held = qkv((1, 10, 12, 64), (1, 10, 12, 64), z=(1, 10, 12, 64))
+    reading = propose(held)
+    (doubt,) = doubts(held, reading)
+    assert doubt.text == "Q: 10 items in axis 1, read as heads: are these the tokens?"
+    assert doubt.remedy is not None and not problems(held, doubt.remedy)
+    found = {part.tensors[0]: part.axes for part in doubt.remedy.parts}
+    assert found == {"q": axes("bqhs"), "k": axes("bkhs"), "v": axes("bkhs"), "z": axes("bqhs")}
+    # and back
+    (back,) = doubts(held, doubt.remedy)
+    assert back.remedy == reading
+
+
+@pytest.mark.parametrize(
+    ("q", "k", "expected"),
+    [
+        ((1, 10, 8, 16), (1, 10, 2, 16), "qhs"),
+        ((1, 8, 10, 16), (1, 2, 10, 16), "hqs"),
+        ((1, 6, 4, 8), (1, 6, 2, 8), "qhs"),
+        ((1, 4, 6, 8), (1, 2, 6, 8), "hqs"),
+        ((2, 12, 12, 8), (2, 12, 4, 8), "qhs"),
+        ((2, 12, 12, 8), (2, 4, 12, 8), "hqs"),
+        ((1, 8, 8, 16), (1, 8, 1, 16), "qhs"),
+    ],
+)
+def test_heads_that_share_keys_tell_which_axis_is_that_of_the_tokens(q: Any, k: Any, expected: str) -> None:
+    held = qkv(q, k)
+    assert read(held)["q"].axes == axes("b" + expected)
+    assert read(held)["k"].axes == axes("b" + expected.replace("q", "k"))
+    assert texts(held) == []
+
+
+def test_one_hint_decides_for_all_of_them() -> None:
+    shape = (1, 10, 12, 64)
+    for more in (
+        {"weights": (1, 12, 10, 10)},
+        {"mask": ((10, 10), "bool", FLAGS)},
+        {"input_ids": ((1, 10), "int64")},
+        {"words": {"tokens": tuple("abcdefghij")}},
+    ):
+        held = qkv(shape, shape, **more)
+        assert read(held)["q"].axes == axes("bqhs"), more
+        assert texts(held) == [], more
+    # TransformerLens has an order of its own
+    held = contents(hook_q=shape, hook_k=shape, hook_v=shape)
+    assert read(held)["hook_q"].axes == axes("bqhs")
+    assert texts(held) == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected", "asked"),
+    [
+        ((2, 10, 3, 12, 64), "bq3hs", False),  # flash attention
+        ((10, 3, 12, 64), "q3hs", False),
+        ((2, 3, 12, 10, 64), "b3hqs", True),
+        ((3, 2, 12, 10, 64), "3bhqs", True),  # vision transformers
+    ],
+)
+def test_fused(shape: tuple[int, ...], expected: str, asked: bool) -> None:
+    held = contents(qkv=shape)
+    reading = propose(held)
+    assert reading.parts[0].axes == axes(expected)
+    assert not problems(held, reading)
+    found = doubts(held, reading)
+    assert bool(found) is asked
+    if asked:
+        assert found[0].remedy is not None
+        assert found[0].remedy.parts[0].axes == axes(expected.replace("hq", "qh"))
