@@ -32,8 +32,11 @@ _started: weakref.WeakSet[Any] = weakref.WeakSet()
 
 def pytest_configure() -> None:
     """Remember every QThread and QTimer that is started, so that a test can be asked which still run."""
+    import tqdm
     from PySide6.QtCore import QThread, QTimer
 
+    # a bar of another library, which the program itself never draws, would start a thread that watches it
+    tqdm.tqdm.monitor_interval = 0
     for kind in (QThread, QTimer):
         kind.start = _remembering(kind.start)
 
