@@ -398,7 +398,7 @@ def test_parts_of_a_matrix(tmp_path: Path, capsys: Captured, arguments: list[str
         (["--top", "0"], 2, "expected how many, 1 or more, received '0'"),
         (["--window", "1:2"], 2, "expected queries and keys as 1:200,1:300"),
         (["--window", "1:9,1:2"], 1, "expected some of the queries 1 to 5, received 1 to 9"),
-        (["--top", "2", "--head", "3"], 1, "has 1 heads, and no head 3"),
+        (["--top", "2", "--head", "3"], 1, "has 1 head, and no head 3"),
         (["--top", "2", "--stage", "Q"], 1, "Q has no parts"),
         (["--top", "2", "--format", "npz"], 1, "parts are written as CSV"),
         (["--head", "1"], 1, "--head is of a part"),

@@ -9,7 +9,7 @@ import torch
 
 from attn_gui.model.errors import TooLarge
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.given import is_mapped
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.sources import FromTokens
 
 # what else is running may need the rest

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from attn_gui.model.columns import Values
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.given import Given, given, is_mapped, precision_of
+from attn_gui.model.given import Given, given, precision_of
 from attn_gui.model.initialise import initial_weights
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.masks import Columns, MaskRule
 from attn_gui.model.painted import Painted
 from attn_gui.model.precision import Precision

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_gui.model.errors import ExperimentError, readable_bytes
-from attn_gui.model.mapped import file_of, unchanged
+from attn_gui.model.mapped import is_mapped, unchanged
 from attn_gui.model.precision import Precision
 
 Given = NDArray[Any]
@@ -32,11 +32,6 @@ def given(array: ArrayLike, field: str = "numbers") -> Given:
         found = found.view(np.ndarray) if is_mapped(found) else np.array(found, order="C")
         found.flags.writeable = False
     return found
-
-
-def is_mapped(array: Given) -> bool:
-    """Whether the numbers lie in a file that is mapped, so that they take no memory until they are looked at."""
-    return file_of(array) is not None
 
 
 def precision_of(dtype: np.dtype[Any]) -> Precision:

@@ -55,13 +55,26 @@ class MappedFile(mmap.mmap):
         return _stamp(self._descriptor) != self._stamp
 
 
+def is_mapped(array: NDArray[Any]) -> bool:
+    """Whether the numbers lie in a file that is mapped, so that they take no memory until they are looked at.
+
+    That includes what another program has mapped, with numpy.load and mmap_mode, and whose file nobody watches.
+    """
+    return isinstance(_owner(array), mmap.mmap)
+
+
 def file_of(array: NDArray[Any]) -> MappedFile | None:
-    """The file in which the numbers of ``array`` lie; None where they are in memory."""
+    """The file, mapped here, in which the numbers of ``array`` lie; None where they lie in no such file."""
+    owner = _owner(array)
+    return owner if isinstance(owner, MappedFile) else None
+
+
+def _owner(array: NDArray[Any]) -> object:
+    """What holds the memory that ``array`` looks at."""
     owner: object = array
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    owner = owner.obj if isinstance(owner, memoryview) else owner
-    return owner if isinstance(owner, MappedFile) else None
+    return owner.obj if isinstance(owner, memoryview) else owner
 
 
 def unchanged(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.given import Given, is_mapped
-from attn_gui.model.mapped import file_of, unchanged
+from attn_gui.model.given import Given
+from attn_gui.model.mapped import file_of, is_mapped, unchanged
 from attn_gui.model.named_table import Axis, NamedTable, always, as_array, as_table, numbered
 from attn_gui.model.part_tables import tables_of_scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenSource, with_parts

@@ -18,7 +18,7 @@ from attn_gui import Causal, Experiment, ExperimentError, Precision, Scoring, Si
 from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.model.biases.alibi import ALiBi
-from attn_gui.model.given import is_mapped
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.stage_shape import stages_of
 
 DTYPES = st.sampled_from([np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ">f4", np.int16])

@@ -27,8 +27,8 @@ from attn_gui.files.tensors.opening import session_of
 from attn_gui.model.captured import CapturedModel
 from attn_gui.model.edits import delete_tokens
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.given import is_mapped
 from attn_gui.model.layer_place import LayerPlace
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session, given_parts
 from attn_gui.model.tensors.proposals import propose

@@ -22,7 +22,8 @@ from attn_gui.compute.layer_traces import LayerTraces
 from attn_gui.compute.trace import trace
 from attn_gui.files import session
 from attn_gui.files.tensors import layer_arrays
-from attn_gui.model.given import is_mapped, rearranged
+from attn_gui.model.given import rearranged
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tables import tables_of
 from attn_gui.model.tensors.proposals import propose

@@ -20,7 +20,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.files.session import load, save
 from attn_gui.files.tensors import digest
 from attn_gui.files.tensors.again import arrays_of
-from attn_gui.model.given import is_mapped
+from attn_gui.model.mapped import is_mapped
 from attn_gui.model.origin import Origin
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tensors.proposals import propose

@@ -213,7 +213,7 @@ def test_a_layer_a_tensor_is_a_layer_an_experiment(tmp_path: Path, form: str) ->
 
 def test_a_big_file_stays_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_gui.files.tensors.layer_arrays.IN_MEMORY", 100)
-    from attn_gui.model.given import is_mapped
+    from attn_gui.model.mapped import is_mapped
 
     for form in (".npz", ".safetensors", ".pt", "folder"):
         path = write(tmp_path, form, {"a": np.arange(60.0).reshape(3, 4, 5)})
