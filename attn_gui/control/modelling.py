@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.document import Document
+from attn_gui.control.jobs import Jobs
 from attn_gui.control.worker import Priority, Steps, Worker, at_once
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.session import Session
@@ -23,7 +24,7 @@ HOW_TO_GET_IT = "pip install 'attn_gui[models]'"
 EDITED = "Nothing was captured, since you went on editing. Capture again to leave what is in the window."
 
 
-class Modelling(QObject):
+class Modelling(Jobs):
     """One model at a time; it stays open for as long as the program does, or until another is.
 
     ``opened`` or ``not_opened`` answers :meth:`open`; ``tokens_told`` or ``not_told`` :meth:`tell_tokens`;
@@ -31,8 +32,6 @@ class Modelling(QObject):
     ``working_changed`` tells whether one opens or captures, ``progressed`` how far.
     """
 
-    working_changed = Signal(bool)
-    progressed = Signal(float)
     opened = Signal(object)
     not_opened = Signal(str)
     tokens_told = Signal(object)
@@ -41,8 +40,7 @@ class Modelling(QObject):
     not_captured = Signal(str)
 
     def __init__(self, worker: Worker, document: Document, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._worker = worker
+        super().__init__(worker, parent)
         self._document = document
         self.model: OpenedModel | None = None
 
@@ -102,20 +100,6 @@ class Modelling(QObject):
     def _present(self) -> OpenedModel:
         assert self.model is not None, "a model is opened before it is used"
         return self.model
-
-    def _submit(
-        self, key: str, make: Callable[[], Steps], done: Callable[[Any], None], failed: Callable[[str], None]
-    ) -> None:
-        def on_done(result: Any) -> None:
-            self.working_changed.emit(False)
-            done(result)
-
-        def on_failure(error: BaseException) -> None:
-            self.working_changed.emit(False)
-            self._fail(error, failed)
-
-        self._worker.submit(key, make, Priority.TRACE, on_done, on_failure, self.progressed.emit)
-        self.working_changed.emit(True)
 
     def _fail(self, error: BaseException, tell: Callable[[str], None]) -> None:
         tell(said(error))

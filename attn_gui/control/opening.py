@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.document import Document
+from attn_gui.control.jobs import Jobs
 from attn_gui.control.storage import reason
 from attn_gui.control.worker import Priority, Steps, Worker, at_once
 from attn_gui.files.errors import FileError
@@ -40,7 +40,7 @@ class Looked:
     reading: Reading
 
 
-class TensorOpening(QObject):
+class TensorOpening(Jobs):
     """One file, folder or set of files at a time.
 
     ``looked`` or ``not_looked`` answers :meth:`look`, ``previewed`` or ``not_previewed`` :meth:`preview`; ``opened`` or
@@ -48,8 +48,6 @@ class TensorOpening(QObject):
     one looks or opens.
     """
 
-    working_changed = Signal(bool)
-    progressed = Signal(float)
     looked = Signal(object)
     not_looked = Signal(str)
     previewed = Signal(object)
@@ -58,8 +56,7 @@ class TensorOpening(QObject):
     not_opened = Signal(str)
 
     def __init__(self, worker: Worker, document: Document, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._worker = worker
+        super().__init__(worker, parent)
         self._document = document
 
     @property
@@ -117,20 +114,6 @@ class TensorOpening(QObject):
         for key in (LOOK, PREVIEW, OPEN):
             self._worker.cancel(key)
         self.working_changed.emit(False)
-
-    def _submit(
-        self, key: str, make: Callable[[], Steps], done: Callable[[Any], None], failed: Callable[[str], None]
-    ) -> None:
-        def on_done(result: Any) -> None:
-            self.working_changed.emit(False)
-            done(result)
-
-        def on_failure(error: BaseException) -> None:
-            self.working_changed.emit(False)
-            self._fail(error, failed)
-
-        self._worker.submit(key, make, Priority.TRACE, on_done, on_failure, self.progressed.emit)
-        self.working_changed.emit(True)
 
     def _fail(self, error: BaseException, tell: Callable[[str], None]) -> None:
         tell(said(error))

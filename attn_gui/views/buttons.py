@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialogButtonBox, QMessageBox, QToolButton
 
 from attn_gui.views.theme import Theme
 
@@ -29,3 +31,15 @@ def link_style(theme: Theme) -> str:
         f"QToolButton {{ color: {theme.accent}; background: transparent; border: none; padding: 0; }}"
         "QToolButton:hover, QToolButton:focus { text-decoration: underline; }"
     )
+
+
+def arrow_button(action: QAction, arrow: Qt.ArrowType) -> QToolButton:
+    """A small button that shows ``arrow`` and does what ``action`` does."""
+    button = QToolButton()
+    button.setDefaultAction(action)
+    button.setArrowType(arrow)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setAccessibleName(action.text())
+    return button

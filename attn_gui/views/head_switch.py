@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from attn_gui.model.trace import Head
+from attn_gui.views.buttons import arrow_button
 from attn_gui.views.context import Context
 
 MEAN, MEAN_TIP = "Mean", "Mean over heads"
@@ -34,9 +35,9 @@ class HeadSwitch(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(4)
         row.addWidget(self._label)
-        row.addWidget(self._button(self.previous, Qt.ArrowType.LeftArrow))
+        row.addWidget(arrow_button(self.previous, Qt.ArrowType.LeftArrow))
         row.addWidget(self.choice)
-        row.addWidget(self._button(self.next, Qt.ArrowType.RightArrow))
+        row.addWidget(arrow_button(self.next, Qt.ArrowType.RightArrow))
         self.choice.activated.connect(lambda index: context.selection.set_head(self._heads()[index]))
         context.selection.head_changed.connect(lambda head: self._refresh())
         context.document.changed.connect(lambda before, after: self._refresh())
@@ -56,16 +57,6 @@ class HeadSwitch(QWidget):
         action.triggered.connect(lambda: self._go(step))
         self.addAction(action)
         return action
-
-    def _button(self, action: QAction, arrow: Qt.ArrowType) -> QToolButton:
-        button = QToolButton()
-        button.setDefaultAction(action)
-        button.setArrowType(arrow)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName(action.text())
-        return button
 
     def _heads(self) -> list[Head]:
         return [*range(self._context.document.experiment.heads), "mean"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from attn_gui.model.session import NamedExperiment
 from attn_gui.views import half_typed
+from attn_gui.views.buttons import arrow_button
 from attn_gui.views.context import Context
 
 WIDEST = 144
@@ -35,9 +36,9 @@ class LayerSwitch(QWidget):
         row.setSpacing(4)
         row.addWidget(self.label)
         row.addSpacing(4)
-        row.addWidget(self._button(self.previous, Qt.ArrowType.LeftArrow))
+        row.addWidget(arrow_button(self.previous, Qt.ArrowType.LeftArrow))
         row.addWidget(self.choice)
-        row.addWidget(self._button(self.next, Qt.ArrowType.RightArrow))
+        row.addWidget(arrow_button(self.next, Qt.ArrowType.RightArrow))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.choice.activated.connect(self._show)
         context.document.changed.connect(lambda before, after: self._refresh())
@@ -53,16 +54,6 @@ class LayerSwitch(QWidget):
         action.triggered.connect(lambda: self._show(self._context.document.session.current + step))
         self.addAction(action)
         return action
-
-    def _button(self, action: QAction, arrow: Qt.ArrowType) -> QToolButton:
-        button = QToolButton()
-        button.setDefaultAction(action)
-        button.setArrowType(arrow)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setAccessibleName(action.text())
-        return button
 
     def _show(self, index: int) -> None:
         if half_typed.commit():
