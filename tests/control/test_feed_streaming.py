@@ -19,6 +19,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.initialise import initial_weights
 from attn_gui.model.picture import Picture
 from attn_gui.model.statistics import HeadStatistics
+from tests.control.lingering import Lingering
 from tests.control.test_feed import Watched
 from tests.control.waiting import until
 
@@ -41,6 +42,11 @@ def streaming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched
     made.worker.close()
 
 
+@pytest.fixture
+def lingering(monkeypatch: pytest.MonkeyPatch) -> Lingering:
+    return Lingering(monkeypatch)
+
+
 @pytest.fixture(scope="module")
 def right() -> DenseTrace:
     found = trace(LARGE, memory=1 << 40)
@@ -52,7 +58,9 @@ def at_rest(watched: Watched, qtbot: QtBot) -> None:
     until(qtbot, lambda: not watched.worker.busy)
 
 
-def test_pictures_get_better_and_answers_wait_for_the_pass(streaming: Watched, qtbot: QtBot, right: DenseTrace) -> None:
+def test_pictures_get_better_and_answers_wait_for_the_pass(
+    streaming: Watched, qtbot: QtBot, right: DenseTrace, lingering: Lingering
+) -> None:
     feed = streaming.feed
     parts: list[float] = []
     feed.passed.connect(parts.append)
@@ -62,12 +70,13 @@ def test_pictures_get_better_and_answers_wait_for_the_pass(streaming: Watched, q
     feed.ask("cell", CellAsk(1, 2500, 7))
     feed.ask("row", RowAsk(0, 11))
     feed.compute(LARGE, "cpu")
+    until(qtbot, lambda: len(streaming.of("N")) > 1)
+    assert all(isinstance(each, Picture) and each.sampled for each in streaming.of("N"))
+    assert feed.trace is not None
+    assert 0 < feed.trace.part() < 1
+    lingering.let_go()
     at_rest(streaming, qtbot)
-    pictures = streaming.of("N")
-    assert all(isinstance(each, Picture) for each in pictures)
-    assert pictures[0].sampled
-    assert not pictures[-1].sampled
-    assert len(pictures) > 2
+    assert not streaming.of("N")[-1].sampled
     for slot, kind in (("output", StageValues), ("sums", RowSums)):
         first, *_, last = streaming.of(slot)
         assert isinstance(first, NotYet)
@@ -84,7 +93,7 @@ def test_pictures_get_better_and_answers_wait_for_the_pass(streaming: Watched, q
     assert not streaming.failures
 
 
-def test_an_edit_is_answered_while_a_pass_is_running(streaming: Watched, qtbot: QtBot) -> None:
+def test_an_edit_is_answered_while_a_pass_is_running(streaming: Watched, qtbot: QtBot, lingering: Lingering) -> None:
     feed = streaming.feed
     feed.ask("N", PictureAsk("N", size=(300, 300)))
     feed.compute(LARGE, "cpu")
@@ -94,21 +103,24 @@ def test_an_edit_is_answered_while_a_pass_is_running(streaming: Watched, qtbot: 
     until(qtbot, lambda: streaming.traced[-1] is edited)
     assert feed.trace is not None
     assert feed.trace.part() < 1
+    lingering.let_go()
     at_rest(streaming, qtbot)
     assert feed.trace.experiment is edited
     assert feed.trace.part() == 1
     assert not streaming.of("N")[-1].sampled
 
 
-def test_the_head_that_is_looked_at_comes_first(streaming: Watched, qtbot: QtBot) -> None:
+def test_the_head_that_is_looked_at_comes_first(streaming: Watched, qtbot: QtBot, lingering: Lingering) -> None:
     feed = streaming.feed
     feed.ask("N", PictureAsk("N", head=0, size=(300, 300)))
     feed.compute(LARGE, "cpu")
     until(qtbot, lambda: streaming.worker.running(PASS))
     feed.ask("N", PictureAsk("N", head=1, size=(300, 300)))
+    lingering.here = lambda trace: trace.part(1) == 1
     until(qtbot, lambda: feed.trace is not None and feed.trace.part(1) == 1)
     assert feed.trace is not None
     assert feed.trace.part(0) < 1
+    lingering.let_go()
     at_rest(streaming, qtbot)
     assert feed.trace.part() == 1
 
@@ -168,7 +180,7 @@ def test_what_goes_over_every_cell_waits_for_an_edit(
     assert isinstance(streaming.of("statistics")[-1], HeadStatistics)
 
 
-def test_a_pass_can_be_stopped_and_gone_on_with(streaming: Watched, qtbot: QtBot) -> None:
+def test_a_pass_can_be_stopped_and_gone_on_with(streaming: Watched, qtbot: QtBot, lingering: Lingering) -> None:
     feed = streaming.feed
     feed.ask("sums", RowSumsAsk(0))
     feed.compute(LARGE, "cpu")
@@ -179,6 +191,7 @@ def test_a_pass_can_be_stopped_and_gone_on_with(streaming: Watched, qtbot: QtBot
     assert feed.trace is not None
     assert feed.trace.part() < 1
     assert isinstance(streaming.of("sums")[-1], NotYet)
+    lingering.let_go()
     feed.resume_pass()
     assert feed.passing
     at_rest(streaming, qtbot)
