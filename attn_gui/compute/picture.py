@@ -6,13 +6,16 @@ import math
 import time
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.compute.pooling import edges
+from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Drawn, Matrix, Trace
@@ -36,10 +39,19 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     low, high = _ends(matrix, request)
     tops = _row_maxima(matrix, drawn) if request.mapping == "row maximum" else None
     index = np.empty(values.shape, np.uint8)
-    some = max(1, STRIP_CELLS // max(1, values.shape[1]))
-    for start in range(0, len(values), some):
-        rows = slice(start, start + some)
-        index[rows] = _colours(values[rows], low, high, request, None if tops is None else tops[rows])
+    strip = max(1, STRIP_CELLS // max(1, values.shape[1]))
+
+    def colour(rows: range) -> None:
+        for start in range(rows.start, rows.stop, strip):
+            some = slice(start, min(start + strip, rows.stop))
+            index[some] = _colours(values[some], low, high, request, None if tops is None else tops[some])
+
+    if len(values) <= strip:
+        colour(range(len(values)))
+    else:
+        lanes = Lanes(torch.device("cpu"))
+        share = max(strip, -(-len(values) // lanes.count))
+        lanes.run([partial(colour, range(k, min(k + share, len(values)))) for k in range(0, len(values), share)])
     # where nothing is masked, one value may stand for all
     allowed = drawn.allowed if any(drawn.allowed.strides) else drawn.allowed[:1, :1]
     if not allowed.all():
@@ -88,29 +100,33 @@ def _colours(values: Array, low: float, high: float, request: PictureRequest, to
     """The index of each value's colour, uint8."""
     # NaN and infinities are set apart below
     with np.errstate(invalid="ignore", over="ignore"):
-        colour = _positions(values, low, high, request, tops)
-        colour *= LAST_COLOUR
-        colour += 0.5
+        colour = _steps(values, low, high, request, tops)
         colours: Array = np.clip(colour, 0, LAST_COLOUR, out=colour).astype(np.uint8)
-        suspect = not np.isfinite(values.sum())
+        # squares sum to a number only if all are numbers, and do so faster than they are looked at one by one
+        suspect = not np.isfinite(np.vdot(values, values))
     if suspect:
         colours[~np.isfinite(values)] = NON_FINITE
     return colours
 
 
-def _positions(values: Array, low: float, high: float, request: PictureRequest, tops: Array | None) -> Array:
-    """Where each value lies on the colour scale, 0 to 1; tops: the largest of each row, if that is the end of it."""
+def _steps(values: Array, low: float, high: float, request: PictureRequest, tops: Array | None) -> Array:
+    """Where each value lies on the scale of colours, and a half; tops: the largest of each row, if that is its end."""
     if tops is not None:
-        return np.where(tops > 0, values / np.where(tops > 0, tops, 1), 0.0)
-    if request.mapping == "log" and not request.diverging:
-        return (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
-    if 1e-30 < high - low < 1e30:
-        position = values.astype(np.float32)  # enough for 254 colours
-        position -= np.float32(low)
-        position *= np.float32(1.0 / (high - low))
-        return position
-    # halves, because the largest number less the smallest would be infinite
-    return (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)
+        position = np.where(tops > 0, values / np.where(tops > 0, tops, 1), 0.0)
+    elif request.mapping == "log" and not request.diverging:
+        position = (np.log(np.maximum(values, LOG_FLOOR)) - math.log(low)) / (math.log(high) - math.log(low))
+    elif 1e-30 < high - low < 1e30:
+        by = LAST_COLOUR / (high - low)
+        # float32 is enough for 254 colours
+        step = np.multiply(values, np.float32(by), dtype=np.float32)
+        step += np.float32(0.5 - low * by)
+        return step
+    else:
+        # halves, because the largest number less the smallest would be infinite
+        position = (values.astype(np.float64) / 2 - low / 2) / (high / 2 - low / 2)
+    position *= LAST_COLOUR
+    position += 0.5
+    return position
 
 
 def _row_maxima(matrix: Matrix, drawn: Drawn) -> Array:

@@ -25,7 +25,9 @@ class Softmax(Normaliser):
 
     def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
         top, total = row
-        return xp.exp(A - top) / total
+        N = xp.exp(A - top)
+        N /= total
+        return N
 
     def beside(self) -> tuple[float, ...]:
         return ()
