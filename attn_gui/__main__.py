@@ -10,7 +10,7 @@ STARTED = time.perf_counter()
 
 
 def main() -> int:
-    """Run a command of cli.py, which needs no Qt, or open the window."""
+    """Run a command of cli, which needs no Qt, or open the window."""
     arguments = sys.argv[1:]
     # start-up makes no garbage, and looking for some would take a tenth of its time; app.py turns it on again
     gc.disable()

@@ -43,7 +43,7 @@ SMOKE_TIMEOUT_MS = 120_000
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of the window; the commands are described in cli.py."""
+    """The arguments of the window; those of the commands are in cli."""
     made = Parser(
         prog="attn-gui",
         description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",

@@ -183,7 +183,7 @@ def test_stopped_by_the_keyboard(tmp_path: Path, capsys: Captured, monkeypatch: 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "export_folder", stop)
+    monkeypatch.setattr("attn_gui.cli.exporting.export_folder", stop)
     assert cli.main(["export", "--example", "karina", "--out", str(tmp_path / "out")]) == 130
     assert "stopped" in complaint(capsys)
 
@@ -419,7 +419,7 @@ def test_the_size_of_large_files_is_told_beforehand(
     out = tmp_path / "out"
     assert cli.main(["export", "--example", "karina", "--out", str(out), *arguments]) == 0
     assert "to be written" not in capsys.readouterr().err
-    monkeypatch.setattr("attn_gui.cli.LARGE", 1)
+    monkeypatch.setattr("attn_gui.cli.exporting.LARGE", 1)
     assert cli.main(["export", "--example", "karina", "--out", str(out), *arguments]) == 0
     told = re.search(r"about ([\d.]+) \w+ are to be written", capsys.readouterr().err)
     assert told is not None

@@ -53,6 +53,26 @@ def test_only_a_near_miss(arrays: dict[str, Floats], tmp_path: Path, capsys: Cap
     assert "1 of 30 cells departs, by up to 0.25" in " ".join(out.split())
 
 
+def test_what_an_array_is_can_be_said(arrays: dict[str, Floats], tmp_path: Path, capsys: Captured) -> None:
+    weights = softmax(arrays["Q"] @ arrays["K"].swapaxes(1, 2))
+    path = tmp_path / "theirs.npz"
+    mine = {"mine": arrays["Q"], "Q": np.zeros(1), "K": arrays["K"], "V": arrays["V"], "p": weights}
+    np.savez(path, **mine)
+    for say in ([], ["--read", "Q=mine"], ["--read", "weights=p"]):
+        assert cli.main(["diagnose", str(path), *say]) == 1
+        assert capsys.readouterr().out == ""
+    assert cli.main(["diagnose", str(path), "--read", "Q=mine", "--read", "weights=p"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "1. no scale" and lines[-1] == "- Not looked at: Q."
+    for say, code, words in (
+        ("Q=other", 1, "expected the name of an array (mine, Q, K, V, p), received 'other'"),
+        ("hidden=mine", 2, "expected one of Q, K, V, mask"),
+        ("Q", 2, "then =NAME"),
+    ):
+        assert cli.main(["diagnose", str(path), "--read", say]) == code
+        assert words in capsys.readouterr().err
+
+
 def test_settings(arrays: dict[str, Floats], tmp_path: Path, capsys: Captured) -> None:
     capped = 2 * np.tanh(arrays["Q"] @ arrays["K"].swapaxes(1, 2) / 3**0.5 / 2)
     path = tmp_path / "theirs.npz"

@@ -144,3 +144,72 @@ def test_folders_and_files_that_are_broken(tmp_path: Path, capsys: pytest.Captur
     code, _, err = told(capsys, "info", str(tmp_path / "gone.npz"))
     assert code == 1 and "a name that does not exist" in err
     assert err.count("\n") == 1
+
+
+def test_one_token_is_no_mask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "untitled.npy"
+    for numbers, role in ((np.ones((3, 1, 1)), "Weights N"), (np.zeros((3, 1, 1)), "Scores A")):
+        np.save(path, numbers)
+        code, out, _ = told(capsys, "info", str(path))
+        assert code == 0 and f"{role}: head, query, key" in out and "unclear" not in out
+        assert "Not all rows" not in out
+    np.save(path, np.ones((3, 1, 1), bool))
+    assert "Mask: head, query, key" in told(capsys, "info", str(path))[1]
+
+
+def test_what_a_tensor_is_can_be_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "untitled.npy", tmp_path / "out"
+    triangle = np.tril(np.ones((4, 4)))
+    np.save(path, triangle)  # which is read as a mask
+    export = ("export", str(path), "--stage", "N", "--out", str(out))
+    assert told(capsys, *export)[0] == 1
+    for role in ("weights", "WEIGHTS=untitled"):
+        assert told(capsys, *export, "--read", role)[0] == 0
+        np.testing.assert_array_equal(read(out / "N_head1.csv").values, triangle)
+    assert told(capsys, *export, "--read", "scores")[0] == 0
+    raised = np.exp(triangle)
+    np.testing.assert_allclose(read(out / "N_head1.csv").values, raised / raised.sum(1, keepdims=True), rtol=1e-6)
+    # with the axes in another order
+    assert told(capsys, *export, "--read", "weights", "--axes", "key,query")[0] == 0
+    np.testing.assert_array_equal(read(out / "N_head1.csv").values, triangle.T)
+    said = ("--read", "weights", "--axes", "key,query=untitled")
+    assert "Weights N: key, query" in told(capsys, "info", str(path), *said)[1]
+    assert told(capsys, "scores", str(path), "--read", "weights")[0] == 0
+
+
+def test_what_is_said_goes_before_names_and_leaves_others_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "a.npz", tmp_path / "out"
+    first, second = weights(2, 3, 3), weights(2, 3, 3)[::-1]
+    np.savez(path, attn=first, other=second, loss=np.ones(2))
+    export = ("export", str(path), "--stage", "N", "--out", str(out))
+    for said, expected in ((), first), (("--read", "weights=other"), second):
+        assert told(capsys, *export, *said)[0] == 0
+        np.testing.assert_array_equal(read(out / "N_head2.csv").values, expected[1])
+    lines = told(capsys, "info", str(path), "--read", "weights=other")[1].splitlines()
+    assert [line.partition("  ")[0] for line in lines if line.endswith("not read")] == ["attn", "loss"]
+    code, _, err = told(capsys, *export, "--read", "nothing=attn", "--read", "nothing=other")
+    assert code == 1 and "Nothing is chosen" in err
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (("--read", "weight=attn"), 2, "expected one of weights, scores, Q, "),
+        (("--read", "weights=none"), 1, "expected the name of a tensor (attn, other), received 'none'"),
+        (("--read", "weights"), 1, "expected the name of a tensor (attn, other), received none"),
+        (("--axes", "head,query,keys=attn"), 2, "received 'keys'"),
+        (("--axes", "query,key=attn"), 1, "expected 3 axes for attn, of shape (2, 3, 3), received query,key"),
+        (("--axes", "query,query,key=attn"), 1, "axes 0 and 1 are both read as query"),
+        (("--read", "mask=attn", "--read", "mask=other"), 1, "mask"),
+    ],
+)
+def test_what_is_said_and_makes_no_sense(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: tuple[str, ...], code: int, words: str
+) -> None:
+    np.savez(tmp_path / "a.npz", attn=weights(2, 3, 3), other=weights(2, 3, 3))
+    out = tmp_path / "out"
+    found = told(capsys, "export", str(tmp_path / "a.npz"), "--out", str(out), *said)
+    assert found[0] == code and words in found[2]
+    assert not out.exists()

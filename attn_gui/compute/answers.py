@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from attn_gui.compute.arranging import ArrangedAsk, arranged_answer
 from attn_gui.compute.check import check_steps
-from attn_gui.compute.deriving import derive
+from attn_gui.compute.deriving import derive, derive_merged
 from attn_gui.compute.flowing import flow
 from attn_gui.compute.picked import read_sum
 from attn_gui.compute.picture import picture, refined
@@ -126,6 +126,9 @@ def _answer(trace: Trace, ask: _Quick, head: Head) -> Answer:
     if isinstance(ask, SumAsk):
         return read_sum(trace, ask, head)
     if isinstance(ask, DerivationAsk):
+        found = arranged(e, ask.arranged) if STAGES[ask.stage].square else None
+        if found is not None and found.merges_at(ask.row, ask.column):
+            return derive_merged(trace, ask, head, found)
         return derive(trace, ask)
     if isinstance(ask, VectorAsk):
         return read_vector(trace, ask, head)

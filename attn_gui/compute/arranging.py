@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.compute.comparing.pair import OneStage
 from attn_gui.compute.merging import merged
+from attn_gui.compute.one_stage import OneStage
 from attn_gui.compute.picked import read_sum
 from attn_gui.compute.picture import picture
 from attn_gui.compute.pooling import pool
@@ -85,7 +85,7 @@ def arranged_answer(trace: Trace, ask: ArrangedAsk, head: Head, found: Arranged)
         return _row_sums(read_row_sums(trace, head), found)
     if isinstance(ask, ArrangedCellAsk):
         return _cell(trace, ask, head, found)
-    matrix = yield from arranged_matrix(trace, ask.stage, head, ask.arranged, found)
+    matrix = yield from arranged_matrix(trace, ask.stage, head, found)
     drawn = OneStage(found.frame, trace.device, matrix)
     if isinstance(ask, PictureAsk):
         return picture(drawn, ask.request(found.frame))
@@ -94,12 +94,10 @@ def arranged_answer(trace: Trace, ask: ArrangedAsk, head: Head, found: Arranged)
     return read_sum(drawn, replace(ask, arranged=PLAIN), head)
 
 
-def arranged_matrix(
-    trace: Trace, stage: str, head: Head, arrangement: Arrangement, found: Arranged
-) -> Generator[float, None, ArrangedMatrix]:
+def arranged_matrix(trace: Trace, stage: str, head: Head, found: Arranged) -> Generator[float, None, ArrangedMatrix]:
     """``stage`` as ``found`` draws it, worked out whole in short steps unless it was before."""
     matrix = trace.matrix(stage, head)
-    kept, key = _kept.setdefault(trace, OrderedDict()), (arrangement, stage, head)
+    kept, key = _kept.setdefault(trace, OrderedDict()), (found.arrangement, stage, head)
     if key in kept:
         kept.move_to_end(key)
         return kept[key]

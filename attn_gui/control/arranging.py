@@ -11,9 +11,10 @@ from attn_gui.control.feed import Feed
 from attn_gui.control.highlight import Highlight
 from attn_gui.control.selection import Selection
 from attn_gui.control.worker import Worker
-from attn_gui.model.arranging import HIDE, MERGE, Arranged, Arrangement, Axis, arranged
+from attn_gui.model.arranging import HIDE, MERGE, PLAIN, Arranged, Arrangement, Axis, arranged
 from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, RowSumsAsk, SumAsk
 from attn_gui.model.derivation import Cell
+from attn_gui.model.flow import FlowAsk
 from attn_gui.model.lit import Lit
 from attn_gui.model.session import Session
 from attn_gui.model.stages import STAGES
@@ -56,7 +57,7 @@ class ArrangedFeed(Feed):
                 self._feed.ask(slot, self._as_drawn(ask))
 
     def _as_drawn(self, ask: Ask | None) -> Ask | None:
-        if isinstance(ask, PictureAsk | BlockAsk | SumAsk | RowSumsAsk):
+        if isinstance(ask, PictureAsk | BlockAsk | SumAsk | RowSumsAsk | FlowAsk):
             return replace(ask, arranged=self.arrangement)
         return ask
 
@@ -71,8 +72,6 @@ class ArrangedFeed(Feed):
 
 class ArrangedSelection(Selection):
     """``main`` by the places where its tokens are drawn; what is selected here selects the first token of a place."""
-
-    several_asked = Signal()
 
     def __init__(self, main: Selection, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -96,15 +95,19 @@ class ArrangedSelection(Selection):
         self._found = found
         self.follow()
 
-    def ask_why(self, cell: Cell) -> None:
-        """Have the derivation shown of the first token's number where a place stands for several."""
+    def ask_why(self, cell: Cell, arranged: Arrangement = PLAIN) -> None:
+        """Have the derivation shown of the number in a place, which may be made of those of several tokens."""
         found = self._found
         if found is not None and STAGES[cell.stage].square:
-            if found.queries.counts[cell.row] > 1 or found.keys.counts[cell.column] > 1:
-                self.several_asked.emit()
             query, key = self.tokens((cell.row, cell.column))
-            cell = replace(cell, row=query, column=key)
-        self._main.ask_why(cell)
+            cell, arranged = replace(cell, row=query, column=key), found.arrangement
+        self._main.ask_why(cell, arranged)
+
+    def leave_hidden(self) -> None:
+        """Select what is drawn in the place of what is not."""
+        found, main = self._found, self._main
+        if found is not None and not found.is_drawn(main.query, main.key):
+            main.set_cell(*self.tokens((self.query, self.key)))
 
     def tokens(self, cell: tuple[int, int]) -> tuple[int, int]:
         """The first query and the first key that a place stands for."""
@@ -179,8 +182,9 @@ class Arranging(QObject):
         self._document = document
         self.arrangement = Arrangement.of_view(document.session.view)
         self.selection = ArrangedSelection(selection, self)
+        self._named: tuple[tuple[str, ...], ...] = ()
         # before whoever draws hears of it: what is selected has to be a place of theirs
-        feed.traced.connect(lambda trace: self.selection.arrange(arranged(trace.experiment, self.arrangement)))
+        feed.traced.connect(self._on_traced)
         self.feed = ArrangedFeed(feed, worker, self)
         self.feed.arrangement = self.arrangement
         self.highlight = ArrangedHighlight(highlight, self.selection, self)
@@ -197,6 +201,14 @@ class Arranging(QObject):
         self._document.keep_view(**{HIDE: arrangement.hide_special, MERGE: arrangement.merge_words})
         self._take(arrangement)
 
+    def _on_traced(self, trace: Trace) -> None:
+        e = trace.experiment
+        self.selection.arrange(arranged(e, self.arrangement))
+        before, self._named = self._named, (e.tokens.tokens, e.keys.tokens)
+        # whoever selects a hidden token of the same text, in the table, means it
+        if self._named != before:
+            self.selection.leave_hidden()
+
     def _on_changed(self, before: Session, after: Session) -> None:
         if after.view is not before.view:
             self._take(Arrangement.of_view(after.view))
@@ -208,6 +220,7 @@ class Arranging(QObject):
             self.arrangement = arrangement
             trace = self.feed.trace
             self.selection.arrange(self.found if trace is None else arranged(trace.experiment, arrangement))
+            self.selection.leave_hidden()
             self.feed.arrange(arrangement)
             self.changed.emit()
 

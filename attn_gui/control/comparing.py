@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.feed import Feed
-from attn_gui.control.worker import Priority, Steps, Worker, at_once
+from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files.csv_matrix import write_matrix
 from attn_gui.files.layout import Layout, layout
 from attn_gui.model.answers import NotYet
 from attn_gui.model.asks import Ask, CellAsk, SumAsk
-from attn_gui.model.comparison import Comparison, Figures, frame, in_float64
+from attn_gui.model.comparison import Comparison, Figures, Side, frame, in_float64
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.model.trace import Trace
@@ -83,7 +83,7 @@ class Comparing(QObject):
             self._take(None)
             return
         made = self._on_made
-        self._worker.submit(MAKE, at_once(lambda: _made(comparison)), Priority.ASK, made, self._feed.failed.emit)
+        self._worker.submit(MAKE, lambda: _made(comparison), Priority.ASK, made, self._feed.failed.emit)
 
     def again(self) -> None:
         """Make the comparison anew if there are rows that were not there before."""
@@ -129,7 +129,7 @@ class Comparing(QObject):
     def _on_figures(self, figures: Figures) -> None:
         self.figures = figures
         self.figures_changed.emit()
-        if figures.done and self.pair is not None and not self.pair.matrices[2].knows_its_ends:
+        if figures.done and self.pair is not None and not self.pair.drawn[2].knows_its_ends:
             # the colours end at the largest difference, which only now is known
             self.difference.show(self.pair.difference)
 
@@ -141,17 +141,25 @@ def common(comparison: Comparison, experiment: Experiment) -> Layout:
     return Layout(table.row_kind, table.column_kind, table.rows[:rows], table.columns[:columns])
 
 
-def _made(comparison: Comparison) -> Pair | NotYet:
+def common_drawn(comparison: Comparison, side: Side) -> Layout:
+    """The same of what is drawn of a side."""
+    found = comparison.drawn(side)
+    table = layout(side.experiment if found is None else found.frame, comparison.stage)
+    rows, columns = comparison.drawn_shape
+    return Layout(table.row_kind, table.column_kind, table.rows[:rows], table.columns[:columns])
+
+
+def _made(comparison: Comparison) -> Steps:
     # imported here, in the worker: the first paint does not wait for torch
     from attn_gui.compute.comparing.pair import pair
 
-    left, right = (_framed(comparison, side.experiment) for side in comparison.sides)
-    return pair(comparison, (left, right, in_float64(right)))
+    left, right = (_framed(comparison, side) for side in comparison.sides)
+    return (yield from pair(comparison, (left, right, in_float64(right))))
 
 
-def _framed(comparison: Comparison, experiment: Experiment) -> Experiment:
-    named = common(comparison, experiment)
-    return frame(experiment, comparison.stage, named.rows, named.columns)
+def _framed(comparison: Comparison, side: Side) -> Experiment:
+    named, found = common_drawn(comparison, side), comparison.drawn(side)
+    return frame(side.experiment if found is None else found.frame, comparison.stage, named.rows, named.columns)
 
 
 def _figures(pair: Pair) -> Steps:

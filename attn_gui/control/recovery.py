@@ -24,6 +24,7 @@ from attn_gui.control.document import Document
 from attn_gui.control.worker import Priority, Steps, Worker, at_once
 from attn_gui.files import session
 from attn_gui.files.errors import FileError, cannot_write
+from attn_gui.files.lost import NOWHERE, Located, LostFile
 from attn_gui.model.session import Session
 
 DELAY_MS = 1_000
@@ -123,7 +124,8 @@ class Recovery(QObject):
 
     ``found`` lists what was left, the newest first; ``found_changed`` says when it is another list. ``failed(error)``
     comes once for a row of failures to keep the work, ``mended`` when it could be kept again. ``damaged(path, error)``
-    tells of a file that could not be read and where it was put aside; ``restore_failed(left, error)`` changes nothing.
+    tells of a file that could not be read and where it was put aside; ``restore_failed(left, error)`` changes nothing,
+    nor does ``lost(left, LostFile)``, which comes besides where a file of tensors has to be located first.
     """
 
     found_changed = Signal()
@@ -131,6 +133,7 @@ class Recovery(QObject):
     mended = Signal()
     damaged = Signal(object, object)
     restore_failed = Signal(object, object)
+    lost = Signal(object, object)
 
     def __init__(self, worker: Worker, document: Document, profile: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -156,8 +159,11 @@ class Recovery(QObject):
         directory, own = self._directory, self._own
         self._worker.submit(SEARCH, lambda: _search(directory, own), PRIORITY, self._on_search, _raise)
 
-    def restore(self, left: Left) -> None:
-        """Open ``left`` as an unsaved document. Present unsaved work takes its place in ``found``."""
+    def restore(self, left: Left, located: Located = NOWHERE) -> None:
+        """Open ``left`` as an unsaved document. Present unsaved work takes its place in ``found``.
+
+        located: where files of tensors are now.
+        """
         present, modified, own = self._document.session, self._document.modified, self._own
         asides = self._sort_asides()
 
@@ -166,13 +172,13 @@ class Recovery(QObject):
                 aside.write()
             if modified:
                 own.write(present)
-            return session.load(left.file.path)
+            return session.load(left.file.path, located)
 
         self._worker.submit(
             RESTORE,
             at_once(exchange),
             PRIORITY,
-            lambda restored: self._on_restored(left, restored, present, modified),
+            lambda restored: self._on_restored(left, restored, present, modified, located),
             lambda error: self._on_restore_failed(left, error),
         )
 
@@ -266,14 +272,14 @@ class Recovery(QObject):
             self.damaged.emit(path, error)
         self._set_found([*lefts, *self.found])
 
-    def _on_restored(self, left: Left, restored: Session, before: Session, modified: bool) -> None:
+    def _on_restored(self, left: Left, restored: Session, before: Session, modified: bool, located: Located) -> None:
         present = self._document.session
         if left not in self.found:
             return
         asides = self._sort_asides()
         edited = not present.same_work(before) or self._document.modified != modified
         if edited or not all(aside.written for aside in asides):
-            self.restore(left)  # somebody went on editing meanwhile
+            self.restore(left, located)  # somebody went on editing meanwhile
             return
         self._worker.cancel(KEEP)
         rest = [other for other in self.found if other is not left]
@@ -291,6 +297,8 @@ class Recovery(QObject):
 
     def _on_restore_failed(self, left: Left, error: BaseException) -> None:
         self.restore_failed.emit(left, error)
+        if isinstance(error, LostFile):
+            self.lost.emit(left, error)
         if not isinstance(error, FileError | MemoryError):
             raise error
 
@@ -322,6 +330,9 @@ def _search(directory: Path, own: RecoveryFile) -> Steps:
         try:
             time = _time_of(file.path)
             lefts.append(Left(session.load(file.path).named.name, time, file))
+        except LostFile as error:
+            # whole, and asked for the file of tensors once somebody wants it back
+            lefts.append(Left(error.work or file.path.name, time, file))
         except FileNotFoundError:
             file.close(keep=False)
         except OSError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from attn_gui.model.derivation import Cell
+from attn_gui.model.arranging import PLAIN, Arrangement
+from attn_gui.model.derivation import Cell, DerivationAsk
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Head
 
@@ -28,12 +29,12 @@ class Selection(QObject):
         self.queries: frozenset[int] = frozenset()
         self.keys: frozenset[int] = frozenset()
         self.painting = False
-        self.why: Cell | None = None
+        self.why: DerivationAsk | None = None
 
-    def ask_why(self, cell: Cell) -> None:
-        """Have the whole derivation of ``cell`` shown."""
-        self.why = cell
-        self.why_asked.emit(cell)
+    def ask_why(self, cell: Cell, arranged: Arrangement = PLAIN) -> None:
+        """Have the whole derivation shown of ``cell``, or of the number that is ``arranged`` drawn for it."""
+        self.why = DerivationAsk(cell.stage, cell.head, cell.row, cell.column, arranged)
+        self.why_asked.emit(self.why)
 
     def set_head(self, head: Head) -> None:
         if head != self.head:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QObject, Signal
@@ -27,12 +28,12 @@ class Storage(QObject):
     """Opens and saves sessions, and says how it went as a notice on ``file``.
 
     ``opened(path)`` and ``saved(path)`` come once the document says the same; ``failed(path, error)`` leaves the
-    document as it was. ``lost(path, LostFile)`` comes besides where a file of tensors is not where the session says:
-    :meth:`open` can be told where it is.
+    document as it was. ``lost(name, folder, LostFile, again)`` comes besides where a file of tensors is not where the
+    session ``name`` says: ``again(located)`` opens it once somebody knows where it is, ``folder`` is where to look.
     """
 
     opened = Signal(object)
-    lost = Signal(object, object)
+    lost = Signal(str, object, object, object)
     saved = Signal(object)
     failed = Signal(object, object)
 
@@ -65,15 +66,18 @@ class Storage(QObject):
             lambda error: self._on_not_opened(path, error),
         )
 
-    def take(self, path: Path) -> None:
-        """Open a session that another program has written for this one: it has no file, and ``path`` is removed."""
+    def take(self, path: Path, located: Located = NOWHERE) -> None:
+        """Open a session that another program has written for this one: it has no file, and ``path`` is removed.
+
+        located: where files of tensors are now.
+        """
         present = self._document.session
         self._worker.submit(
             "open file",
-            at_once(lambda: _taken(path)),
+            at_once(lambda: _taken(path, located)),
             PRIORITY,
             lambda loaded: self._on_loaded(path, loaded, present, own=False),
-            lambda error: self._on_failure(path, "opened", error),
+            lambda error: self._on_not_taken(path, error),
         )
 
     def was_changed_elsewhere(self, path: Path) -> bool:
@@ -163,7 +167,13 @@ class Storage(QObject):
     def _on_not_opened(self, path: Path, error: BaseException) -> None:
         self._on_failure(path, "opened", error)
         if isinstance(error, LostFile):
-            self.lost.emit(path, error)
+            self.lost.emit(path.name, path.parent, error, partial(self.open, path))
+
+    def _on_not_taken(self, path: Path, error: BaseException) -> None:
+        self._on_failure(path, "opened", error)
+        if isinstance(error, LostFile):
+            # nobody knows its file
+            self.lost.emit(error.work or path.name, self._settings.export_folder, error, partial(self.take, path))
 
     def _on_failure(self, path: Path, what: str, error: BaseException) -> None:
         self._notices.error(f"{path.name or path} was not {what}: {reason(error)}", TOPIC)
@@ -205,8 +215,8 @@ def _load(path: Path, located: Located) -> Session:
     return session.load(path, located)
 
 
-def _taken(path: Path) -> Session:
-    loaded = session.load(path)
+def _taken(path: Path, located: Located) -> Session:
+    loaded = session.load(path, located)
     with suppress(OSError):
         path.unlink()
     return loaded

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.opening import said
-from attn_gui.control.worker import Priority, Worker, at_once
+from attn_gui.control.worker import Priority, Steps, Worker
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors import token_lists
 from attn_gui.files.tensors.opening import ids_of
@@ -54,9 +53,9 @@ class TokenReading(QObject):
         """What is being read for ``which`` is wanted no more."""
         self._worker.cancel(JOB.format(which))
 
-    def _submit(self, which: str, make: Callable[[], Any]) -> None:
+    def _submit(self, which: str, make: Callable[[], Steps]) -> None:
         self._worker.submit(
-            JOB.format(which), at_once(make), Priority.TRACE, partial(self._tell, which), partial(self._fail, which)
+            JOB.format(which), make, Priority.TRACE, partial(self._tell, which), partial(self._fail, which)
         )
 
     def _tell(self, which: str, answer: TokenList | Path) -> None:
@@ -71,12 +70,17 @@ class TokenReading(QObject):
             raise error
 
 
-def _split(text: str, tokenizer: Path | None) -> TokenList:
-    return TokenList(token_lists.parsed(text)) if tokenizer is None else token_lists.of_text(tokenizer, text)
+def _split(text: str, tokenizer: Path | None) -> Steps:
+    if tokenizer is None:
+        return TokenList(token_lists.parsed(text))
+    return (yield from token_lists.text_steps(tokenizer, text))
 
 
-def _read(path: Path, contents: Contents | None, reading: Reading) -> TokenList | Path:
-    if not token_lists.is_tokenizer(path):
+def _read(path: Path, contents: Contents | None, reading: Reading) -> Steps:
+    """A TokenList, or the path where it is a tokenizer that needs a text."""
+    tokenizer = token_lists.tokenizer_in(path)
+    yield 0.5  # it may be large, and is not read further once nobody wants it
+    if tokenizer is None:
         return TokenList(token_lists.read(path))
     ids = None if contents is None else ids_of(contents, reading)
-    return path if ids is None else token_lists.of_ids(path, ids)
+    return path if ids is None else token_lists.of_ids(path, ids, tokenizer)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
+import re
 import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from attn_gui.files.errors import FileError, cannot_write
 from attn_gui.files.regular import kind_of
+
+_OURS = re.compile(r"\.attn_gui-(?P<computer>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{16}\.tmp")
 
 
 @contextmanager
@@ -24,9 +30,10 @@ def replacing(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     what the system refuses. An existing file keeps its permissions; a link stays and its target is replaced.
 
     ``durable`` waits until the disk has it, so that it survives a power cut; what can be made again need not wait.
+    What processes of this computer that were killed have left in the folder is removed then.
     """
     target = _target(Path(path))
-    temporary = target.with_name(f".attn_gui-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".attn_gui-{_computer()}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
     try:
         # os.open applies the umask, which tempfile's 0600 would not
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -40,6 +47,7 @@ def replacing(path: str | Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             os.replace(temporary, target)
         if durable:
             _sync_folder(target.parent)
+            _remove_left(target.parent)
     except OSError as error:
         raise cannot_write(Path(path), error) from error
 
@@ -79,6 +87,43 @@ def _removed_on_error(path: Path) -> Iterator[None]:
         with suppress(OSError):
             path.unlink()
         raise
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove the temporary files in ``folder`` of processes of this computer, and of this person, that are no more."""
+    if sys.platform == "win32":
+        return  # where a process cannot be asked after without harm
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _OURS.fullmatch(entry.name)
+            if found is None or found["computer"] != _computer() or _is_alive(int(found["process"])):
+                continue
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid():
+                    os.unlink(entry.path)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's
+        return True
+    return True
+
+
+@cache
+def _computer() -> str:
+    """What tells this computer from others that write in the same folder: a process number is one's own only here.
+
+    A container has its own numbers, and its own name as a rule; where it has not, its first process is another.
+    """
+    name = platform.node()
+    with suppress(OSError):
+        name += os.readlink("/proc/self/ns/pid")
+    return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
 def _keep_permissions(target: Path, temporary: Path) -> None:

@@ -16,6 +16,8 @@ from attn_gui.files.regular import is_there
 # where files are now, by the path that a session has for them
 Located = Mapping[str, Path]
 NOWHERE: Located = MappingProxyType({})
+# characters of a name, and of a path, that a sentence holds
+LONGEST_NAME, LONGEST_PATH = 80, 240
 # of another computer: nothing is asked of it
 REMOTE = ("\\\\", "//")
 
@@ -28,27 +30,34 @@ class LostFile(FileError):
     """A session cannot be opened since a file (or folder) of tensors is gone or another.
 
     lost: its path as the session has it; told: what is wrong, for a sentence; is_folder: whether it is a folder;
-    located: what was said before of where files are now.
+    located: what was said before of where files are now; work: what the session's experiment in sight is called.
     """
 
     def __init__(self, session: Path, lost: str, told: str, *, is_folder: bool) -> None:
-        super().__init__(session, "", name_of(lost), told)
+        super().__init__(session, "", shortened(name_of(lost), LONGEST_NAME), told)
         advice = "put it back there and open the session again, or open it in the window and say where it is"
         self.args = (f"{session}: {told}: {advice}",)
         self.lost = lost
         self.told = told
         self.is_folder = is_folder
         self.located: Located = NOWHERE
+        self.work = ""
 
     @property
     def name(self) -> str:
-        """The file's own name."""
-        return name_of(self.lost)
+        """The file's own name, of a very long one its ends."""
+        return shortened(name_of(self.lost), LONGEST_NAME)
 
 
 def name_of(path: str) -> str:
     """The last part of a path of this or of another system."""
     return re.split(r"[\\/]", path.rstrip("\\/"))[-1] or path
+
+
+def shortened(text: str, longest: int = LONGEST_PATH) -> str:
+    """``text`` for a sentence: of a very long name or path its beginning and its end."""
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[: longest - half - 1]}…{text[-half:]}"
 
 
 def relocated(experiments: Any, session: Path, located: Located) -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError
-from attn_gui.files.lost import REMOTE, AnotherFile, LostFile, name_of
+from attn_gui.files.lost import LONGEST_NAME, REMOTE, AnotherFile, LostFile, name_of, shortened
 from attn_gui.files.places import Members, Place
 from attn_gui.files.regular import is_there
 from attn_gui.model.errors import ExperimentError
@@ -133,14 +133,15 @@ def _arrays_of(place: Place) -> Mapping[str, Array]:
     from attn_gui.files.tensors.again import arrays_of
 
     origin = read_origin(place)
-    name = name_of(origin.path)
+    name, path = shortened(name_of(origin.path), LONGEST_NAME), Path(origin.path)
     if not origin.path.startswith(REMOTE) and not os.path.lexists(origin.path):
-        told = f"{name}, which its tensors are in, is neither at {origin.path} nor in {place.path.absolute().parent}"
+        here = shortened(str(place.path.absolute().parent))
+        told = f"{name}, which its tensors are in, is neither at {shortened(origin.path)} nor in {here}"
         raise LostFile(place.path, origin.path, told, is_folder=_is_folder(origin))
     try:
         return arrays_of(origin)
     except AnotherFile as error:
-        told = f"{name} in {Path(origin.path).parent} is another than the one that the session was made from"
+        told = f"{name} in {shortened(str(path.parent))} is another than the one that the session was made from"
         raise LostFile(place.path, origin.path, told, is_folder=_is_folder(origin)) from error
 
 

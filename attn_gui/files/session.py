@@ -27,7 +27,7 @@ from attn_gui.files.atomic import replacing
 from attn_gui.files.errors import BROKEN, FileError, cannot_read
 from attn_gui.files.experiment_json import check_version, from_place, to_plain
 from attn_gui.files.json_text import dumps
-from attn_gui.files.lost import NOWHERE, Located, relocated, told_of
+from attn_gui.files.lost import NOWHERE, Located, LostFile, relocated, told_of
 from attn_gui.files.places import Place, parsed
 from attn_gui.files.regular import size_of_file
 from attn_gui.model.captured import CapturedModel
@@ -86,6 +86,9 @@ def load(path: str | Path, located: Located = NOWHERE) -> Session:
             given = manifest.get("experiments") if isinstance(manifest, dict) else None
             with told_of(located, relocated(given, path, located)):
                 return _session(Place(manifest, path, "", members))
+    except LostFile as error:
+        error.work = _name_in(manifest)
+        raise
     except FileError:
         raise
     except BROKEN as error:
@@ -95,6 +98,14 @@ def load(path: str | Path, located: Located = NOWHERE) -> Session:
     except OSError as error:
         # a damaged directory sends zipfile to places before the file
         raise (_damaged if error.errno == errno.EINVAL else cannot_read)(path, error) from error
+
+
+def _name_in(manifest: Any) -> str:
+    """The name of the experiment that is in sight first, of a session that cannot be opened for now."""
+    experiments, current = manifest.get("experiments"), manifest.get("current", 0)
+    there = isinstance(experiments, list) and isinstance(current, int) and 0 <= current < len(experiments)
+    name = experiments[current].get("name") if there and isinstance(experiments[current], dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _damaged(path: Path, error: Exception) -> FileError:

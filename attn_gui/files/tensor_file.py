@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,23 +74,25 @@ class TensorFile:
         return values != 0 if self.flags else values
 
 
-def read(path: str | Path) -> TensorFile:
+def read(path: str | Path, told: Mapping[str, str | None] | None = None) -> TensorFile:
     """The tensors of a ``.npz`` or ``.safetensors`` file, by their names; nothing is unpickled.
 
-    Sizes are checked before anything is allocated. Raises FileError.
+    told: by the name of an array the part that it is, whatever its name says; None for none. Sizes are checked before
+    anything is allocated. Raises FileError.
     """
+    told = told or {}
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise FileError(path, "", f"a name that ends with {' or '.join(ENDINGS)}", repr(path.suffix) or "none")
     if ending == ".npz":
         every = arrays_in(path)
-        parts, others = _parts(path, every)
+        parts, others = _parts(path, every, told)
         arrays = {part: Numbers.of(every[name]) for part, name in parts.items()}
         whole = {part for part, name in parts.items() if every[name].dtype.kind != "f"}
     else:
         declared = safetensors_file.look(path).tensors
-        parts, others = _parts(path, declared)
+        parts, others = _parts(path, declared, told)
         tensors = safetensors_file.load(path, tuple(parts.values()))
         arrays = {part: _of_tensor(tensors[name]) for part, name in parts.items()}
         whole = {part for part, name in parts.items() if not declared[name].is_real}
@@ -98,14 +100,21 @@ def read(path: str | Path) -> TensorFile:
     return TensorFile(path, arrays, flags, others)
 
 
-def _parts(path: Path, names: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _parts(
+    path: Path, names: Collection[str], told: Mapping[str, str | None]
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """The name in the file of each part, and the names that are none's."""
+    missing = next((name for name in told if name not in names), None)
+    if missing is not None:
+        raise FileError(path, "", f"the name of an array ({', '.join(names)})", repr(missing))
     found: dict[str, str] = {}
     others = []
-    for name in names:
+    # those that are told first: what only goes by its name gives way to them
+    for name in sorted(names, key=lambda name: name not in told):
         plain = name.lower().replace("-", "_").replace(".", "_")
-        part = next((part for part, known in NAMES.items() if plain in known), None)
-        if part is None:
+        by_name = next((part for part, known in NAMES.items() if plain in known), None)
+        part = told.get(name, by_name)
+        if part is None or (name not in told and found.get(part) in told):
             others.append(name)
         elif part in found:
             raise FileError(path, name, f"one array for {part}", f"another one, {found[part]!r}")

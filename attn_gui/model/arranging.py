@@ -72,6 +72,10 @@ class Axis:
         """Where each token is drawn, [n]; of a hidden one the place of the next that is drawn, or else the last."""
         return np.minimum(np.searchsorted(self.stops, np.arange(len(self.hidden)), side="right"), len(self.starts) - 1)
 
+    def is_drawn(self, token: int) -> bool:
+        """Whether there is such a token, and it is not hidden."""
+        return token < len(self.hidden) and not self.hidden[token]
+
     def tokens(self, places: range) -> range:
         """All tokens from the first to the last of ``places``, of which there is one at least."""
         return range(int(self.starts[places.start]), int(self.stops[places.stop - 1]))
@@ -83,16 +87,30 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """How the matrices of an experiment are drawn. frame: an experiment whose tokens are called as they are drawn."""
+    """How the matrices of an experiment are drawn. frame: an experiment whose tokens are called as they are drawn.
+
+    arrangement: what makes them so.
+    """
 
     queries: Axis
     keys: Axis
     frame: Experiment
+    arrangement: Arrangement
 
     @cached_property
     def merges(self) -> bool:
         """Whether a place stands for several tokens."""
         return _merges(self.queries, self.keys)
+
+    def is_drawn(self, query: int, key: int) -> bool:
+        """Whether a query and a key are, and are not hidden."""
+        return self.queries.is_drawn(query) and self.keys.is_drawn(key)
+
+    def merges_at(self, query: int, key: int) -> bool:
+        """Whether a query and a key are drawn in a place that stands for several cells."""
+        return self.is_drawn(query, key) and any(
+            axis.counts[axis.places[token]] > 1 for axis, token in ((self.queries, query), (self.keys, key))
+        )
 
 
 _found: WeakKeyDictionary[Experiment, dict[Arrangement, Arranged | None]] = WeakKeyDictionary()
@@ -118,6 +136,8 @@ def why_not(experiment: Experiment) -> str | None:
     """Why nothing of ``experiment`` can be hidden or merged, if so."""
     if experiment.n_q * experiment.n_k > MOST_CELLS:
         return "the text is too long"
+    if experiment.hidden:
+        return "the exercise asks for every token"
     return None
 
 
@@ -137,7 +157,7 @@ def _arranged(e: Experiment, arrangement: Arrangement) -> Arranged | None:
     queries, keys = _axis(e.tokens, arrangement, (e.n_q,)), _axis(e.keys, arrangement, ends)
     if queries.is_plain and keys.is_plain:
         return None
-    return Arranged(queries, keys, _frame(e, queries, keys, ends))
+    return Arranged(queries, keys, _frame(e, queries, keys, ends), arrangement)
 
 
 def _axis(tokens: TokenSequence, arrangement: Arrangement, ends: tuple[int, ...]) -> Axis:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from attn_gui.model.arranging import PLAIN, Arranged, Arrangement, arranged
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.model.stage_shape import OF_KEYS, stage_axes, stage_shape, stages_of
@@ -41,6 +42,7 @@ class Comparison:
     """``stage`` of both sides, as far as both have it: by position, from the first row and column on.
 
     heads: whether two heads of one trace are compared, and not two traces. other: what the left one is, of two traces.
+    arrangement: how the heatmaps draw a square stage, each side by its own tokens; figures are of every token.
     """
 
     left: Side
@@ -48,6 +50,7 @@ class Comparison:
     stage: str
     heads: bool = False
     other: Literal["pinned", "original"] = "pinned"
+    arrangement: Arrangement = PLAIN
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -63,6 +66,25 @@ class Comparison:
         """Rows and columns that both have."""
         left, right = self.shapes
         return min(left[0], right[0]), min(left[1], right[1])
+
+    def drawn(self, side: Side) -> Arranged | None:
+        """How a side is drawn without some tokens, or with several in one place; None where it is not."""
+        return arranged(side.experiment, self.arrangement) if STAGES[self.stage].square else None
+
+    @property
+    def drawn_shape(self) -> tuple[int, int]:
+        """Rows and columns that are drawn of both."""
+        shapes = []
+        for side, shape in zip(self.sides, self.shapes, strict=True):
+            found = self.drawn(side)
+            shapes.append(shape if found is None else (len(found.queries.names), len(found.keys.names)))
+        left, right = shapes
+        return min(left[0], right[0]), min(left[1], right[1])
+
+    @property
+    def is_arranged(self) -> bool:
+        """Whether either side is drawn otherwise than token by token."""
+        return any(self.drawn(side) is not None for side in self.sides)
 
     @property
     def output_stage(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attn_gui.model.arranging import PLAIN, Arranged, Arrangement, framed
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Head
 
@@ -23,6 +24,7 @@ class FlowAsk:
 
     summed: one line for a query and a key, of their weights in all these heads added up, in place of a line a head.
     threshold: weights below are left out. most: of the rest, so many of the largest are had, over all heads.
+    arranged: which tokens are left out, or have one place with others; queries and keys are those that are drawn so.
     """
 
     heads: tuple[Head, ...]
@@ -31,11 +33,13 @@ class FlowAsk:
     threshold: float = 0.0
     most: int = MOST_LINES
     summed: bool = False
+    arranged: Arrangement = PLAIN
 
     def within(self, experiment: Experiment) -> FlowAsk:
         """The ask for ``experiment``, brought within its bounds; of a column MOST_TOKENS at most."""
         heads = tuple(dict.fromkeys(h if h == "mean" else min(h, experiment.heads - 1) for h in self.heads))
-        queries, keys = _within(self.queries, experiment.n_q), _within(self.keys, experiment.n_k)
+        drawn = framed(experiment, self.arranged)
+        queries, keys = _within(self.queries, drawn.n_q), _within(self.keys, drawn.n_k)
         return replace(self, heads=heads, queries=queries, keys=keys)
 
     @property
@@ -71,8 +75,9 @@ class Flow:
     by its place there; query, key: which tokens it joins, counted from the first of all; weight: of N, float64; all
     [lines]. A cell has a line where the mask allows it and its weight is more than 0.
     queries, keys: what each token of the windows has. total: the sum of each query's weights over all keys and the
-    heads, those out of the window included, [queries]; beyond: the part of it that goes to keys out of the window.
-    odd: how many weights of the window are no numbers, or infinite, and so have no line.
+    heads, those out of the window included, [queries]; beyond: the part of it that goes to keys out of the window;
+    hidden: the part that goes to keys that are not drawn. odd: how many weights of the window are no numbers, or
+    infinite, and so have no line. drawn: how the tokens are, None where each has its own place.
     """
 
     ask: FlowAsk
@@ -84,7 +89,9 @@ class Flow:
     keys: Shares
     total: Array
     beyond: Array
+    hidden: Array
     odd: int
+    drawn: Arranged | None = None
 
 
 def _within(window: tuple[int, int], length: int) -> tuple[int, int]:

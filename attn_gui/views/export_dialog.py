@@ -37,6 +37,7 @@ from attn_gui.views.typed_path import typed_path
 WIDTH = 560
 STEPS = 1000
 TOPIC = "export"
+EVERY_TOKEN = "Every token is written, also those that the heatmaps hide or merge."
 LONGEST_NAME = 60
 NOT_IN_NAMES = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 ENDINGS: dict[Form, str] = {"csv": ".csv", "csv-long": ".csv", "npz": ".npz"}
@@ -139,6 +140,7 @@ class ExportDialog(QDialog):
         feed.traced.connect(self._on_trace)
         self._context.document.path_changed.connect(self._on_file)
         feed.busy_changed.connect(self._show_plan)
+        self._context.arranging.changed.connect(self._show_plan)
         exports.running_changed.connect(self._on_running)
         exports.progressed.connect(self._on_progress)
         exports.finished.connect(self._on_finished)
@@ -255,6 +257,8 @@ class ExportDialog(QDialog):
             sentences.append("Say where to write to.")
         elif in_the_way := _in_the_way(order, e, target):
             sentences.append(_there_already(in_the_way))
+        if self._context.arranging.feed.arranged is not None:
+            sentences.append(EVERY_TOKEN)
         if self._context.feed.busy or e is not self._context.document.experiment:
             sentences.append("The latest change is not computed yet: what is shown is what is written.")
         self.plan.setText(" ".join(sentences))

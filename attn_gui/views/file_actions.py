@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from attn_gui.control.arriving import Arriving
 from attn_gui.control.document import Unsaved
-from attn_gui.files.lost import NOWHERE, Located
+from attn_gui.control.recovery import Left
+from attn_gui.files.lost import Located, LostFile
 from attn_gui.model.embedding import bytes_elsewhere, embedded
 from attn_gui.model.errors import readable_bytes
 from attn_gui.views import half_typed
@@ -46,8 +47,9 @@ class FileActions:
         self.arriving.session.connect(lambda paths: self._open_session(paths[0]))
         self.arriving.weights.connect(lambda paths: self.show_weights(paths[0]))
         self.arriving.tensors.connect(self.show_tensors)
-        self.lost = LostFileBox(window, self._open_session)
-        self._storage.lost.connect(self.lost.ask)
+        self.lost = LostFileBox(window)
+        self._storage.lost.connect(self._on_lost)
+        window.services.recovery.lost.connect(self._on_recovery_lost)
         keys = QKeySequence.StandardKey
         self.new = self._action("&New", keys.New, "Start anew on the first example", window.new_session)
         self.open = self._action("&Open…", keys.Open, "Open a session", self._choose_and_open)
@@ -109,9 +111,20 @@ class FileActions:
         else:
             self.recent.addAction("Nothing opened or saved yet").setEnabled(False)
 
-    def _open_session(self, path: Path, located: Located = NOWHERE) -> None:
+    def _open_session(self, path: Path) -> None:
         if self._window.may_discard():
-            self._storage.open(path, located)
+            self._storage.open(path)
+
+    def _on_lost(self, name: str, folder: Path, error: LostFile, open_again: Callable[[Located], None]) -> None:
+        def again(located: Located) -> None:
+            if self._window.may_discard():
+                open_again(located)
+
+        self.lost.ask(name, folder, error, again)
+
+    def _on_recovery_lost(self, left: Left, error: LostFile) -> None:
+        recovery, folder = self._window.services.recovery, self._context.settings.export_folder
+        self.lost.ask(left.name, folder, error, lambda located: recovery.restore(left, located))
 
     def _save(self) -> None:
         path = self._context.document.path

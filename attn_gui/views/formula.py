@@ -11,6 +11,7 @@ from attn_gui.files.export_parts import Window
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.bands import HEADER, LOWEST_ROW
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.head_switch import HeadSwitch
 from attn_gui.views.heatmap_panel import HeatmapPanel
 from attn_gui.views.output_panel import OutputPanel
@@ -21,12 +22,12 @@ GAP = 8
 CROWDED = 6
 # rows that an open drawer leaves in sight, and where there is no room even for them
 LEAST_ROWS, FOLDED_ROWS = 5, 1
-SEVERAL = "Why tells of one query and one key: here of the first pieces of the words"
 # pixels of a panel beside its cells (margins and row labels), of the column of sums, and above and below the rows
 BESIDE_CELLS = 24 + 64
 SUMS = 44
 # pixels of a panel that says why there is nothing in it
 ABSENT = 168
+HIDDEN_TOPIC = "hidden token"
 CHROME = 2 * 8 + TITLE_HEIGHT + 2 * 4 + FOOTER_HEIGHT + 2
 QWIDGETSIZE_MAX = (1 << 24) - 1
 
@@ -56,8 +57,8 @@ class Formula(QSplitter):
         context.document.changed.connect(lambda before, after: self._on_changed(after.experiment))
         context.bands.changed.connect(self._limit_height)
         context.selection.cell_changed.connect(lambda query, key: context.bands.keep_in_sight(query))
+        context.selection.cell_changed.connect(self._say_if_hidden)
         self._arranging.changed.connect(lambda: self._on_changed(context.document.experiment))
-        self._arranging.selection.several_asked.connect(lambda: context.notices.info(SEVERAL, "arranged"))
         self._on_changed(context.document.experiment)
 
     def in_sight(self) -> Window:
@@ -96,6 +97,19 @@ class Formula(QSplitter):
         super().resizeEvent(event)
         if not self._moved:
             self._balance()
+
+    def _say_if_hidden(self, query: int, key: int) -> None:
+        """Say that the heatmaps mark another token than the one that is selected, which they do not draw."""
+        trace, found, notices = self._context.feed.trace, self._arranging.feed.arranged, self._context.notices
+        if trace is None or found is None:
+            return
+        e = trace.experiment
+        for axis, token, names in ((found.queries, query, e.tokens.tokens), (found.keys, key, e.keys.tokens)):
+            if token < len(names) and not axis.is_drawn(token):
+                name, marked = beginning(names[token]), beginning(axis.names[axis.places[token]])
+                notices.info(f"“{name}” is hidden in the heatmaps, which mark “{marked}”", HIDDEN_TOPIC)
+                return
+        notices.withdraw(HIDDEN_TOPIC)
 
     def _on_moved(self) -> None:
         self._moved = True

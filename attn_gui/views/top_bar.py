@@ -21,9 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attn_gui.control.document import AS_SHIPPED
+from attn_gui.files import examples
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.reshape import head_choices, with_heads, with_variant
+from attn_gui.model.session import Session
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
 from attn_gui.views.mask_choice import MaskChoice
@@ -149,10 +152,10 @@ class TopBar(QWidget):
 
     example_chosen = Signal(object)
 
-    def __init__(self, context: Context, examples: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(self, context: Context, names: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._examples = list(examples)
+        self._examples = list(names)
         self.example = ExampleDropdown("Example")
         self.variant = Dropdown("Variant")
         self.heads = HeadDropdown()
@@ -207,8 +210,8 @@ class TopBar(QWidget):
                 self.row.insertWidget(self._mask_place, self._mask)
 
     def _refresh(self) -> None:
-        e = self._context.document.experiment
-        title = self._context.document.session.named.name
+        session = self._context.document.session
+        e, title = session.experiment, example_of(session) or session.named.name
         self.example.show_choices([(name, name, None) for name in self._examples], title)
         self.example.setPlaceholderText(title)
         self.example.setToolTip(title)
@@ -250,6 +253,14 @@ def _labelled(text: str, field: QWidget, buddy: QWidget) -> QWidget:
     row.addWidget(label)
     row.addWidget(field)
     return together
+
+
+def example_of(session: Session) -> str | None:
+    """The example that ``session`` is, where its experiments have names of their own: the layers of a model."""
+    if len(session.experiments) == 1:
+        return None
+    found = (examples.of_note(named.note.removeprefix(AS_SHIPPED)) for named in session.experiments)
+    return next((name for name in found if name is not None), None)
 
 
 def variant_reason(experiment: Experiment, variant: Variant) -> str | None:

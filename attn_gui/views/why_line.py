@@ -11,9 +11,13 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from attn_gui.files.derivation_text.line import number as signed
+from attn_gui.files.derivation_text.line import pieces
 from attn_gui.model.answers import Reading
+from attn_gui.model.arranging import arranged
 from attn_gui.model.asks import CellAsk
-from attn_gui.model.derivation import Cell
+from attn_gui.model.derivation import Cell, Derivation, DerivationAsk
+from attn_gui.model.derivation.writing import writing, written
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.normalisers.softmax_one import SoftmaxOne
 from attn_gui.model.precision import Precision
@@ -32,7 +36,10 @@ WIDE = (Precision.FLOAT64, Precision.FLOAT32)
 
 
 class WhyLine(QFrame):
-    """Shows the arithmetic behind selection.query, selection.key; ``open_steps`` has all of its steps shown."""
+    """Shows the arithmetic behind selection.query, selection.key; ``open_steps`` has all of its steps shown.
+
+    Where heatmaps draw one number for the pieces of words, it is that number's.
+    """
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,10 +67,12 @@ class WhyLine(QFrame):
         layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         # its own double click would select a word
         self.line.installEventFilter(self)
-        self._reading: Reading | None = None
+        self._answer: Reading | Derivation | None = None
         context.feed.answered.connect(self._on_answer)
         context.selection.cell_changed.connect(lambda query, key: self._ask())
         context.selection.head_changed.connect(lambda head: self._ask())
+        context.arranging.changed.connect(self._ask)
+        context.feed.traced.connect(lambda trace: self._ask())
         context.settings.changed.connect(lambda name: self._show())
         context.look.changed.connect(self._show)
         self._ask()
@@ -82,31 +91,43 @@ class WhyLine(QFrame):
 
     def _open_steps(self) -> None:
         selection = self._context.selection
-        selection.ask_why(Cell("N", selection.head, selection.query, selection.key))
+        cell = Cell("N", selection.head, selection.query, selection.key)
+        selection.ask_why(cell, self._context.arranging.arrangement)
 
     def _ask(self) -> None:
-        selection = self._context.selection
-        self._context.feed.ask(SLOT, CellAsk(selection.head, selection.query, selection.key))
+        selection, arrangement = self._context.selection, self._context.arranging.arrangement
+        place = selection.head, selection.query, selection.key
+        found = arranged(self._experiment, arrangement)
+        merged = found is not None and found.merges_at(selection.query, selection.key)
+        self._context.feed.ask(SLOT, DerivationAsk("N", *place, arrangement) if merged else CellAsk(*place))
+
+    @property
+    def _experiment(self) -> Experiment:
+        trace = self._context.feed.trace
+        return self._context.document.experiment if trace is None else trace.experiment
 
     def _on_answer(self, slot: str, answer: object) -> None:
         if slot == SLOT:
             # there is none of what an exercise hides
-            self._reading = answer if isinstance(answer, Reading) else None
+            self._answer = answer if isinstance(answer, Reading | Derivation) else None
             self._show()
 
     def _show(self) -> None:
-        trace, reading = self._context.feed.trace, self._reading
-        if trace is None or reading is None:
+        e, answer = self._experiment, self._answer
+        if self._context.feed.trace is None or answer is None:
             self.line.setText("")
             self.line.setToolTip("")
             self.line.setAccessibleName("")
             return
-        e = trace.experiment
-        if reading.i >= e.n_q or reading.j >= e.n_k:
+        decimals = self._context.settings.decimals
+        if isinstance(answer, Derivation):
+            steps = merged_derivation(answer, decimals)
+        elif answer.i < e.n_q and answer.j < e.n_k:
+            origin = self._context.document.session.named.origin
+            where = "" if origin is None else f" in {beginning(Path(origin.path).name)}"
+            steps = derivation(e, answer, decimals, where)
+        else:
             return
-        origin = self._context.document.session.named.origin
-        where = "" if origin is None else f" in {beginning(Path(origin.path).name)}"
-        steps = derivation(e, reading, self._context.settings.decimals, where)
         theme = self._context.look.theme
         head = f"<b style='color:{theme.accent}'>Why {escape(steps[0], quote=False)}?</b>&nbsp;&nbsp; "
         head += f"{escape(steps[1], quote=False)}<br>"
@@ -114,6 +135,14 @@ class WhyLine(QFrame):
         self.line.setText(head + arrow.join(escape(step, quote=False) for step in steps[2:]))
         self.line.setToolTip("" if len(steps) < 3 else " › ".join(steps[2:]))
         self.line.setAccessibleName(f"Why {steps[0]}? " + "; ".join(steps[1:]))
+
+
+def merged_derivation(answer: Derivation, decimals: int) -> list[str]:
+    """The same of a number that is made of those of several tokens: how it is added up."""
+    steps = [signed(written(answer.value, decimals)), answer.what]
+    for step in answer.steps:
+        steps.append(f"{step.name}: {''.join(piece.text for piece in pieces(writing(step, decimals)))}")
+    return steps
 
 
 def derivation(experiment: Experiment, reading: Reading, decimals: int, where: str = "") -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from attn_gui.compute.picture import picture
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.compute.trace import trace
 from attn_gui.model.answers import NotYet
+from attn_gui.model.arranging import Arrangement
 from attn_gui.model.asks import PictureAsk
 from attn_gui.model.comparison import Comparison, Figures, RowFigures, Side, comparable, frame, in_float64
 from attn_gui.model.edits import delete_tokens, set_cells
@@ -43,9 +45,17 @@ def compared(comparison: Comparison) -> Pair:
         tuple(f"{letter}{k}" for k in range(count)) for letter, count in zip("rc", comparison.shape, strict=True)
     )
     left, right = (frame(side.experiment, comparison.stage, rows, columns) for side in comparison.sides)
-    made = pair(comparison, (left, right, in_float64(right)))
+    made = finished(pair(comparison, (left, right, in_float64(right))))
     assert isinstance(made, Pair)
     return made
+
+
+def finished(steps: Generator[object, None, object]) -> object:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def summed_up(made: Pair) -> Figures:
@@ -232,7 +242,7 @@ def test_outputs_wait_for_every_row() -> None:
     e = one_head(6)
     left, right = StreamedTrace(e, "cpu"), trace(replace(e, rule=Causal()))
     of_outputs = Comparison(Side(left, 0), Side(right, 0), "output")
-    assert isinstance(pair(of_outputs, (e, e, e)), NotYet)
+    assert isinstance(finished(pair(of_outputs, (e, e, e))), NotYet)
     of_weights = Comparison(Side(left, 0), Side(right, 0), "N")
     assert summed_up(compared(of_weights)).cosine == "not every row is computed yet"
     for _ in left.passes():
@@ -384,3 +394,35 @@ def test_a_side_without_distributions_is_called_what_the_window_calls_it() -> No
         (Comparison(other, other, "N", heads=True), why),
     ):
         assert summed_up(compared(comparison)).divergence == said
+
+
+def test_what_is_drawn_is_arranged_and_figures_are_of_every_token() -> None:
+    """Each side by its own tokens, which need not be as many."""
+    rng = np.random.default_rng(3)
+    names = "[CLS]", "play", "##ing", "now", "[SEP]"
+    traces = [
+        trace(Experiment.from_qkv(*(rng.standard_normal((1, len(tokens), 4)) for _ in range(3)), tokens=tokens))
+        for tokens in (names, ("a", *names))
+    ]
+    sides = [Side(each, 0) for each in traces]
+    left, right = (each.stage("N", 0).astype(np.float64) for each in traces)
+    plain = Comparison(sides[0], sides[1], "N")
+    both = replace(plain, arrangement=Arrangement(True, True))
+    assert both.shape == (5, 5) and both.drawn_shape == (2, 2) and plain.drawn_shape == (5, 5)
+    frames = [frame(s.experiment, "N", ("r0", "r1"), ("c0", "c1")) for s in both.sides]
+    made = finished(pair(both, (frames[0], frames[1], in_float64(frames[1]))))
+    assert isinstance(made, Pair)
+
+    def drawn(N: Array, words: list[list[int]]) -> Array:
+        return np.array(
+            [[np.mean([sum(N[i, j] for j in keys) for i in queries]) for keys in words] for queries in words]
+        )
+
+    expected = drawn(left, [[1, 2], [3]]), drawn(right, [[0], [2, 3]])
+    for matrix, wanted in zip(made.drawn, (*expected, expected[1] - expected[0]), strict=True):
+        np.testing.assert_allclose(matrix.block(slice(0, 2), slice(0, 2)), wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        made.matrices[2].block(slice(0, 5), slice(0, 5)), right[:5, :5] - left[:5, :5], atol=1e-12
+    )
+    assert summed_up(made) == summed_up(compared(plain))
+    assert both.is_arranged and not replace(both, stage="V").is_arranged

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.compute.trace import trace
+from attn_gui.model.arranging import Arrangement
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.flow import MOST_LINES, MOST_TOKENS, Flow, FlowAsk
 from attn_gui.model.masks import Causal
@@ -181,3 +182,36 @@ def test_a_long_text_is_looked_at_through_a_window() -> None:
         np.testing.assert_allclose(flow.queries.within + flow.beyond, flow.total, atol=1e-6)
         np.testing.assert_allclose(flow.total, 2, atol=1e-4)
     np.testing.assert_allclose(dense.queries.within, long.queries.within, atol=1e-5)
+
+
+PIECES = ("[CLS]", "un", "##believ", "##able", "play", "##ers", "won", "[SEP]")
+PLACES = ([1, 2, 3], [4, 5], [6])
+
+
+def test_lines_of_words_are_sums_over_keys_and_means_over_queries() -> None:
+    rng = np.random.default_rng(4)
+    Q, K, V = (rng.standard_normal((2, 8, 4)) for _ in range(3))
+    t = trace(Experiment.from_qkv(Q, K, V, tokens=PIECES))
+    N = [t.stage("N", head).astype(np.float64) for head in (0, 1)]
+    both = Arrangement(True, True)
+    for heads, summed in (((0,), False), ((0, 1), True)):
+        found = answered(t, FlowAsk(heads, (0, 3), (0, 3), summed=summed, arranged=both))
+        whole = sum(N[head] for head in heads)
+        expected = {
+            (i, j): np.mean([sum(whole[q, k] for k in keys) for q in queries])
+            for i, queries in enumerate(PLACES)
+            for j, keys in enumerate(PLACES)
+        }
+        lines = dict(zip(zip(found.query.tolist(), found.key.tolist(), strict=True), found.weight, strict=True))
+        assert lines.keys() == expected.keys()
+        np.testing.assert_allclose([lines[cell] for cell in expected], list(expected.values()), rtol=1e-12)
+        hidden = [np.mean([whole[q, 0] + whole[q, 7] for q in queries]) for queries in PLACES]
+        np.testing.assert_allclose(found.hidden, hidden, rtol=1e-12)
+        np.testing.assert_allclose(found.total, len(heads), rtol=1e-6)
+        np.testing.assert_array_equal(found.beyond, 0)
+        assert found.drawn is not None and found.drawn.queries.names == ("unbelievable", "players", "won")
+    part = answered(t, FlowAsk((0,), (1, 99), (2, 99), arranged=both))
+    assert (part.ask.queries, part.ask.keys) == ((1, 3), (2, 3))
+    np.testing.assert_allclose(
+        part.beyond, [np.mean([N[0][q, 1:6].sum() for q in queries]) for queries in PLACES[1:]], rtol=1e-9
+    )

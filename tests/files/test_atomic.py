@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -164,3 +166,50 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path, linked: bool) -> Non
         write_bytes(path, b"new")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert list(tmp_path.glob(".attn*")) == []
+
+
+KILLED = """
+import os, signal, sys
+from attn_gui.files.atomic import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@posix
+def test_what_a_killed_process_left_goes_with_the_next_save(old: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(old)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = old.parent.glob(".attn_gui-*.tmp")
+    assert left.read_bytes() == b"half" and old.read_bytes() == b"old"
+    # of a process that lives, of another computer, or of another name: none of them is ours to remove
+    process = left.name.split("-")[2]
+    others = [
+        left.name.replace(f"-{process}-", f"-{os.getppid()}-"),
+        left.name.replace(left.name.split("-")[1], "0" * 8),
+        f"{left.name}.txt",
+        left.name[1:],
+    ]
+    for name in others:
+        old.with_name(name).write_bytes(b"theirs")
+    folder = old.with_name(left.name.replace(left.name[-8:], "0000.tmp"))
+    folder.mkdir()
+    with replacing(old, durable=False) as file:
+        file.write(b"new")
+    assert left.exists(), "what need not last does not look around"
+    with replacing(old) as file:
+        assert left.exists()
+        file.write(b"newer")
+    assert not left.exists() and old.read_bytes() == b"newer"
+    assert {path.name for path in old.parent.iterdir()} == {old.name, *others, folder.name}
+
+
+@posix
+def test_what_is_being_written_meanwhile_stays(old: Path) -> None:
+    with replacing(old.with_name("other")) as slow:
+        slow.write(b"still at it")
+        with replacing(old) as file:
+            file.write(b"new")
+    assert old.with_name("other").read_bytes() == b"still at it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -281,3 +282,23 @@ def test_a_session_of_the_format_before_this_one_opens() -> None:
     A = given_parts(scores.experiment)["A"]
     assert (A.dtype.name, A.shape, float(A[0, 1, 1])) == ("bfloat16", (1, 40, 40), 41.0)
     assert experiment_json.read(DATA / "experiment_v3.json").experiment.has_values is False
+
+
+def test_a_path_beyond_measure_is_shortened(tmp_path: Path) -> None:
+    long = "/nowhere/" + "a" * 2000 + "/" + "b" * 1000 + ".npy"
+    np.save(tmp_path / "a.npy", np.full((2, 3, 3), 1 / 3))
+    save(_opened(tmp_path / "a.npy"), tmp_path / "a.attn")
+    with zipfile.ZipFile(tmp_path / "a.attn") as stored:
+        manifest = json.loads(stored.read("session.json"))
+    manifest["experiments"][0]["origin"] |= {"path": long, "beside": None}
+    with zipfile.ZipFile(tmp_path / "b.attn", "w") as stored:
+        stored.writestr("session.json", json.dumps(manifest))
+    with pytest.raises(LostFile) as lost:
+        load(tmp_path / "b.attn")
+    error = lost.value
+    assert error.lost == long, "it can be located all the same"
+    assert len(error.name) == 80 and error.name.startswith("bbb") and error.name.endswith(".npy")
+    assert len(error.told) < 800 and "/nowhere/aaa" in error.told and len(str(error)) < 1200
+    (tmp_path / "now").mkdir()
+    (tmp_path / "a.npy").rename(tmp_path / "now" / "c.npy")
+    assert load(tmp_path / "b.attn", {long: tmp_path / "now" / "c.npy"}).experiment.n_q == 3

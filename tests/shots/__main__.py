@@ -39,7 +39,7 @@ from attn_gui.model.starting import started
 from attn_gui.views.drawers.heads_drawer import TABLE
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.mask_choice import MaskChoice
-from tests.shots import layers, learning, tensors
+from tests.shots import layers, learning, models, tensors
 from tests.shots.eyes import EYES, seen_with
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "resources" / "screenshots"
@@ -231,6 +231,10 @@ SCENES = [
     Scene("layers", size=(1280, 900), act=lambda window: layers.overview(window, settle, "layer")),
     Scene("layers-ranked-dark", theme="dark", size=(1280, 720), act=lambda w: layers.overview(w, settle, "largest")),
     Scene("layers-table", size=(1280, 720), act=lambda window: layers.overview(window, settle, "layer", "table")),
+    Scene("model-dialog", size=(1280, 720), act=lambda window: models.offered(window, settle)),
+    Scene("model-dialog-dark", theme="dark", size=(1280, 720), act=lambda w: models.offered(w, settle)),
+    Scene("intervene", size=(1280, 900), act=lambda window: models.intervened(window, settle)),
+    Scene("intervene-dark", theme="dark", size=(1280, 720), act=lambda w: models.intervened(w, settle)),
     Scene("check", size=(1280, 900), act=lambda window: learning.checked(window, settle)),
     Scene("walk", "animal", size=(1280, 720), act=learning.walked),
     Scene("walk-contrast", theme="contrast", size=(1280, 720), act=learning.walked),

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.control.notices import Kind, Notice
 from attn_gui.files.session import load, save
 from attn_gui.model.arranging import HIDE, MERGE, Arrangement
+from attn_gui.model.derivation import Cell
+from attn_gui.model.exercise import Exercise, hidden_by
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
@@ -214,16 +216,203 @@ def test_the_table_the_clipboard_and_the_picture_are_of_what_is_drawn(
     for text in (*WORDS, "sub-words merged (sum over keys, mean over queries), 2 special tokens hidden"):
         assert text in drawn
     assert "##" not in drawn and "[CLS]" not in drawn
-    # why tells of the first pieces and says so
+
+
+def drawer(qtbot: QtBot, window: MainWindow, name: str) -> QWidget:
+    dock = next(dock for dock in window.docks if dock.objectName() == name)
+    if dock.isHidden():
+        dock.toggleViewAction().trigger()
+    dock.raise_()
+    settled(qtbot, window)
+    made = dock.widget()
+    assert made is not None
+    return made
+
+
+def test_why_tells_how_the_numbers_of_the_pieces_add_up(qtbot: QtBot, window: MainWindow) -> None:
+    arrange(qtbot, window, BOTH)
+    here = window.context.arranging.selection
+    here.set_cell(1, 0)
+    settled(qtbot, window)
+    N = weights(window)
+    expected = f"{merged(N)[1, 0]:.4f}"
+    line = window.why.line.accessibleName()
+    assert line.startswith(f"Why {expected}? N of “players” for “unbelievable”, head 1; Sum for “play”: ")
+    assert f"Mean over queries: ({N[4, 1:4].sum():.4f} + {N[5, 1:4].sum():.4f}) / 2 = {expected}" in line
+    heatmaps(window)[1].menu.why.trigger()
+    why = drawer(qtbot, window, "why")
+    derivation = why.steps.derivation
+    assert derivation is not None and derivation.what == "N of “players” for “unbelievable”, head 1"
+    assert [step.name for step in derivation.steps] == ["Sum for “play”", "Sum for “##ers”", "Mean over queries"]
+    np.testing.assert_allclose(derivation.value, merged(N)[1, 0], rtol=1e-5)
+    # each piece's own number can be gone on to, and come back from
+    piece = derivation.steps[1].operands[2].source
+    assert piece == Cell("N", 0, 5, 3)
+    why.go(piece)
+    settled(qtbot, window)
+    derivation = why.steps.derivation
+    assert derivation is not None and derivation.what == "N of “##ers” for “##able”, head 1"
+    why.back.trigger()
+    settled(qtbot, window)
+    assert why.steps.derivation is not None and "players" in why.steps.derivation.what
+    # of scores it is the mean of what is allowed
+    document = window.context.document
+    document.apply("Causal", replace(document.experiment, rule=Causal()))
+    here.set_cell(1, 1)
+    heatmaps(window)[0].menu.why.trigger()
+    settled(qtbot, window)
+    shown = heatmaps(window)[0].pictures.latest
+    assert shown is not None and why.steps.derivation is not None
+    assert why.steps.derivation.cell == Cell("A_masked", 0, 4, 4)
+    np.testing.assert_allclose(why.steps.derivation.value, shown.values[1, 1], rtol=1e-5)
+    assert len(why.steps.derivation.steps[0].operands) == 4  # three of four cells, and how many
+    # a place of one token is derived as ever
+    here.set_cell(2, 2)
+    settled(qtbot, window)
+    assert why.steps.derivation.cell == Cell("N", 0, 6, 6) and len(why.steps.derivation.steps) > 3
+    # and all are, token by token, once nothing is merged
+    here.set_cell(1, 0)
+    settled(qtbot, window)
+    arrange(qtbot, window, Arrangement())
+    assert why.steps.derivation.what == "N of “play” for “un”, head 1"
+    assert "“play” → “un”" in window.why.line.accessibleName()
+
+
+def test_what_is_hidden_is_not_left_selected_and_what_is_selected_all_the_same_is_said(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    main, here = window.context.selection, window.context.arranging.selection
     told: list[Notice] = []
     window.context.notices.said.connect(told.append)
+    main.set_cell(0, 7)
+    arrange(qtbot, window, Arrangement(hide_special=True))
+    assert (main.query, main.key) == (1, 6) == (here.query + 1, here.key + 1)
+    assert not told
+    main.set_cell(0, 6)  # in the table, where every token can be edited
+    assert (main.query, main.key) == (0, 6)
+    assert [n.text for n in told] == ["“[CLS]” is hidden in the heatmaps, which mark “un”"]
+    window.context.document.apply("Causal", replace(window.context.document.experiment, rule=Causal()))
+    settled(qtbot, window)
+    assert (main.query, main.key) == (0, 6), "an edit moves nothing"
+    with qtbot.waitSignal(window.context.notices.withdrawn):
+        main.set_cell(2, 6)
+
+
+def test_compare_follows_and_its_figures_are_of_every_token(qtbot: QtBot, window: MainWindow) -> None:
+    window.pins.pin.trigger()
+    document = window.context.document
+    before = weights(window)
+    document.apply("Causal", replace(document.experiment, rule=Causal()))
+    settled(qtbot, window)
+    compare = drawer(qtbot, window, "compare")
+    qtbot.waitUntil(lambda: compare.comparing.figures is not None, timeout=30_000)
+    figures = compare.comparing.figures
+    arrange(qtbot, window, BOTH)
+    qtbot.waitUntil(lambda: compare.comparing.figures is not None, timeout=30_000)
+    settled(qtbot, window)
+    views = compare.body.views
+    wanted = merged(before), merged(weights(window)), merged(weights(window)) - merged(before)
+    for view, expected in zip(views, wanted, strict=True):
+        assert labels(view.heatmap) == (WORDS, WORDS)
+        shown = view.heatmap.pictures.latest
+        assert shown is not None
+        np.testing.assert_allclose(shown.values, expected, rtol=1e-4, atol=1e-6)
+    assert compare.comparing.figures == figures
+    assert "Pictures: words merged, 2 hidden; figures and CSV: every token" in compare.told.text()
+    # a cell is the same everywhere
+    here, main = window.context.arranging.selection, window.context.selection
+    compare.body.selection.set_cell(2, 1)
+    assert (here.query, here.key, main.query, main.key) == (2, 1, 6, 4)
+    main.set_cell(5, 2)
+    assert (compare.body.selection.query, compare.body.selection.key) == (1, 0)
+    settled(qtbot, window)
+    assert compare.body.readout.text().startswith("players → unbelievable: ")
+    assert f"{merged(before)[1, 0]:.4f}" in compare.body.readout.text()
+    assert figures.largest is not None
+    compare.body._go_to(f"cell {figures.largest.i} {figures.largest.j}")
+    assert (main.query, main.key) == (figures.largest.i, figures.largest.j)
+    # a stage that is not of queries and keys has a row for every token
+    compare._choose(compare_stage="V")
+    settled(qtbot, window)
+    assert compare.body.bands.count == 8 and "merged" not in compare.told.text()
+    compare._choose(compare_stage="N")
+    arrange(qtbot, window, Arrangement())
+    assert labels(views[2].heatmap) == (BERT, BERT)
+
+
+def test_flow_follows_and_says_what_goes_to_hidden_tokens(qtbot: QtBot, window: MainWindow) -> None:
+    flow = drawer(qtbot, window, "flow")
+    arrange(qtbot, window, BOTH)
+    qtbot.waitUntil(lambda: flow.canvas.flow is not None and flow.canvas.flow.drawn is not None, timeout=30_000)
+    found, N = flow.canvas.flow, weights(window)
+    assert flow.canvas.experiment.tokens.tokens == WORDS
+    lines = {(int(i), int(j)): w for i, j, w in zip(found.query, found.key, found.weight, strict=True)}
+    for (i, j), weight in lines.items():
+        assert weight == pytest.approx(merged(N)[i, j], rel=1e-5)
+    assert len(lines) == 9
+    gone = sum(np.mean(N[queries][:, [0, 7]].sum(axis=1)) for queries in PLACES) / 3
+    assert f"words merged (sum over keys, mean over queries); {gone:.0%} goes to 2 hidden tokens" in flow.told.text()
+    flow.canvas.point_at(("query", 1))
+    assert flow.told.text().startswith("Query players looks at ")
+    assert f"{N[[4, 5]][:, [0, 7]].sum() / 2:.0%} to hidden tokens" in flow.told.text()
+    flow.canvas._select(("query", 2))
+    assert window.context.selection.query == 6
+    flow.canvas.point_at(None)
+    arrange(qtbot, window, Arrangement())
+    qtbot.waitUntil(lambda: flow.canvas.flow is not None and flow.canvas.flow.drawn is None, timeout=30_000)
+    assert flow.canvas.experiment.tokens.tokens == BERT and "hidden" not in flow.told.text()
+
+
+def test_numbers_of_every_token_are_said_to_be_so(qtbot: QtBot, window: MainWindow) -> None:
+    stages = drawer(qtbot, window, "stages")
+    window.files.export.trigger()
+    dialog = window.files.dialog
+    for arrangement, said in ((BOTH, True), (Arrangement(), False)):
+        arrange(qtbot, window, arrangement)
+        for name, form in (("N", "table"), ("V", "table"), ("V", "heatmap")):
+            stages.show_stage(name)
+            stages._choose_form(form)
+            assert ("every token, none hidden or merged" in stages.told.text()) is said
+            assert stages.model.rowCount() == 8 or form == "heatmap"
+        stages.show_stage("N")
+        assert "every token" not in stages.told.text()
+        stages._choose_form("table")
+        assert ("Every token is written" in dialog.plan.text()) is said
+    dialog.close()
+
+
+def test_an_exercise_asks_for_every_token_and_shows_what_they_are_worked_out_from(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    e = experiment()
+    posed = NamedExperiment("x", replace(e, hidden=hidden_by(("N",))), exercise=Exercise(("N",), 3, 2))
+    window.context.document.open(Session((posed,), view={HIDE: True, MERGE: True}), None)
+    settled(qtbot, window)
+    assert window.exercise is not None
+    table = window.exercise.work.table
+    assert table.model().rowCount() == table.model().columnCount() == 8
+    assert labels(heatmaps(window)[0]) == (BERT, BERT)
+    assert "the exercise asks for every token" in entry(window, "Merge sub-words").text()
+    window.context.selection.set_cell(4, 1)
+    settled(qtbot, window)
+    assert window.why.line.text() == ""
+    # what hides nothing is drawn as the person wants it
+    window.context.document.apply_named("solved", NamedExperiment("x", e))
+    settled(qtbot, window)
+    assert labels(heatmaps(window)[0]) == (WORDS, WORDS)
+
+
+def test_a_tour_is_as_ever_and_leaves_the_choice(qtbot: QtBot, window: MainWindow) -> None:
     arrange(qtbot, window, BOTH)
     window.context.arranging.selection.set_cell(1, 0)
-    heatmaps(window)[1].menu.why.trigger()
-    cell = window.context.selection.why
-    assert cell is not None and (cell.stage, cell.row, cell.column) == ("N", 4, 1)
-    assert any("first pieces" in notice.text for notice in told)
+    window.tours.start(0)
     settled(qtbot, window)
+    assert labels(heatmaps(window)[1])[0][0] == "karina" and len(labels(heatmaps(window)[1])[0]) == 5
+    assert window.context.arranging.selection.query == window.context.selection.query
+    window.tours.leave()
+    settled(qtbot, window)
+    assert labels(heatmaps(window)[1]) == (WORDS, WORDS)
+    assert (window.context.selection.query, window.context.selection.key) == (4, 1)
 
 
 def test_thumbnails_and_stages_follow(qtbot: QtBot, window: MainWindow) -> None:

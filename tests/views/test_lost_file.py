@@ -99,3 +99,58 @@ def test_who_does_not_know_keeps_what_is_in_the_window(
         which = window.files.lost.locate if button == "locate" else box.button(QMessageBox.StandardButton.Cancel)
         qtbot.mouseClick(which, Qt.MouseButton.LeftButton)
         assert window.files.lost.box is None and window.context.document.session is before
+
+
+def locate(window: MainWindow, qtbot: QtBot) -> str:
+    """Answer the question that stands in the window; what it said."""
+    qtbot.waitUntil(lambda: window.files.lost.box is not None and window.files.lost.box.isVisible())
+    box = window.files.lost.box
+    assert box is not None
+    text = box.text()
+    qtbot.mouseClick(window.files.lost.locate, Qt.MouseButton.LeftButton)
+    return text
+
+
+def test_what_a_script_hands_over_asks_as_well(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, path: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "there" / "big.npy"
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *arguments: (str(there), ""))
+    window.services.storage.take(path)
+    text = locate(window, qtbot)
+    qtbot.waitUntil(lambda: window.context.document.session.named.origin is not None)
+    settle(qtbot, window)
+    document = window.context.document
+    assert text == f"“{document.session.named.name}” cannot be opened without “big.npy”"
+    assert document.session.named.origin is not None and Path(document.session.named.origin.path) == there
+    assert document.path is None and not path.exists()
+
+
+def test_unsaved_work_asks_as_well_and_is_never_put_aside_as_damaged(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, path: Path, tmp_path: Path
+) -> None:
+    there, recovery = tmp_path / "there" / "big.npy", window.services.recovery
+    folder = tmp_path / "profile" / "recovery" / "dead"
+    folder.mkdir(parents=True)
+    path.rename(folder / "unsaved.attn")
+    damaged: list[object] = []
+    recovery.damaged.connect(lambda *told: damaged.append(told))
+    with qtbot.waitSignal(recovery.found_changed, timeout=10_000):
+        recovery.search()
+    bar = window.recovery_bar
+    assert not damaged and bar.isVisible() and bar.offered is not None
+    name = bar.offered.name
+    assert name and name in bar.text.text()
+    answers = ["", str(there)]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *arguments: (answers.pop(0), ""))
+    before = window.context.document.session
+    bar.restore.click()
+    assert locate(window, qtbot) == f"“{name}” cannot be opened without “big.npy”"
+    assert window.context.document.session is before and bar.isVisible(), "nothing is lost by not knowing"
+    bar.restore.click()
+    locate(window, qtbot)
+    qtbot.waitUntil(lambda: window.context.document.session.named.origin is not None)
+    settle(qtbot, window)
+    document = window.context.document
+    assert document.session.named.name == name and document.modified and not bar.isVisible()
+    assert document.session.named.origin is not None and Path(document.session.named.origin.path) == there

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
-from attn_gui.model.masks import choosable
+from attn_gui.model.masks import Causal, choosable
 from attn_gui.model.reshape import with_variant
+from attn_gui.model.session import Session
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
 from attn_gui.views.more_menu import MorePanel
@@ -126,3 +127,22 @@ def test_an_example_is_asked_for_by_name(bar: TopBar, qtbot: QtBot) -> None:
     with qtbot.waitSignal(bar.example_chosen) as chosen:
         choose(bar.example, examples.names()[1])
     assert chosen.args == [examples.names()[1]]
+
+
+def test_an_example_of_many_layers_is_called_by_its_own_name(bar: TopBar, context: Context) -> None:
+    name, session = next(name for name in examples.names() if "MiniLM" in name), examples.load_session("minilm")
+    document = context.document
+    document.depart("Example", session)
+    assert bar.example.currentText() == bar.example.toolTip() == name
+    for index in (0, 11):
+        document.show(index)
+        assert bar.example.currentText() == name
+    document.show(session.current)
+    document.apply("Causal", replace(document.experiment, rule=Causal()))  # its note says since when it is changed
+    assert bar.example.currentText() == name
+    # one layer by itself, or layers that are none of ours, have their own
+    document.apply_session("One", Session((session.named,)))
+    assert bar.example.currentIndex() == -1 and bar.example.placeholderText() == session.named.name
+    others = tuple(replace(named, note="mine") for named in session.experiments)
+    document.apply_session("Mine", Session(others))
+    assert bar.example.currentIndex() == -1 and bar.example.placeholderText() == others[0].name

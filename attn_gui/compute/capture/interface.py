@@ -132,7 +132,8 @@ def attending(model: torch.nn.Module, tap: Tap) -> Iterator[None]:
 
     ``tap=Call.output`` changes nothing. The model is put into evaluation (no dropout) meanwhile, and everything is as
     before afterwards. Raises CaptureError for an architecture that does not ask the AttentionInterface, by its name,
-    for a model that attends by other means than sdpa or eager, and for one that is within already.
+    for a model that attends by other means than sdpa or eager, and for one that is within already. So does the model
+    while it runs, where one attention of it is several calls, whose heads are no heads of the model (DiffLlama).
     """
     check_architecture(model)
     _register()
@@ -192,6 +193,8 @@ class _Seen:
 
     def __init__(self, model: torch.nn.Module, tap: Tap) -> None:
         self._tap = tap
+        self._model = type(model).__name__
+        self._last: tuple[torch.nn.Module, torch.Tensor, torch.Tensor] | None = None
         self._names = {module: name for name, module in model.named_modules()}
         self._runs: dict[torch.nn.Module, int] = {}
         self._with_context: set[torch.nn.Module] = set()
@@ -208,6 +211,12 @@ class _Seen:
     def attend(self, implementation: str, of: torch.nn.Module, *arrays: Any, **options: Any) -> Output:
         """Stand in for the attention called ``implementation``."""
         query, key, value, mask = arrays
+        last, self._last = self._last, (of, query, key)
+        if last is not None and last[0] is of and last[1] is query and last[2] is key:
+            raise CaptureError(
+                f"{self._model} attends several times with the same queries and keys ({self._names[of]}) and combines "
+                "what comes of it by itself, as differential attention does: what its heads do cannot be shown"
+            )
         run = self._runs.get(of, 0)
         self._runs[of] = run + 1
         cross = of in self._with_context or query.shape[2] != key.shape[2]

@@ -4,85 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from attn_gui.compute import budget
+from attn_gui.compute.arranging import arranged_matrix
 from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.compute.comparing.beside import Beside
 from attn_gui.compute.comparing.difference import Difference
+from attn_gui.compute.one_stage import OneStage
 from attn_gui.compute.whole import WholeMatrix
 from attn_gui.model.answers import NotYet
 from attn_gui.model.comparison import Comparison, Side
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.stage_shape import FROM_OUTPUTS
 from attn_gui.model.stages import STAGES
-from attn_gui.model.trace import ALL, Head, Matrix, Trace
-
-Array = NDArray[Any]
-
-
-class OneStage:
-    """A trace in which every stage of every head is ``matrix``; ``experiment`` names its rows and columns."""
-
-    def __init__(self, experiment: Experiment, device: str, matrix: Matrix) -> None:
-        self.experiment = experiment
-        self.device = device
-        self._matrix = matrix
-        self._rows, self._columns = (slice(0, count) for count in matrix.shape)
-
-    def stage(self, name: str, head: int | None = None) -> Array:
-        return self._matrix.block(self._rows, self._columns)
-
-    def matrix(self, name: str, head: Head) -> Matrix:
-        return self._matrix
-
-    def part(self, head: Head | None = None) -> float:
-        return 1.0
-
-    def passes(self, first: Sequence[Head] = ()) -> Generator[float, None, None]:
-        yield from ()
-
-    def empty_rows(self, head: Head) -> NDArray[np.bool_]:
-        return np.logical_not(self._matrix.allowed(self._rows, self._columns).any(axis=1))
-
-    def row_sums(self, head: Head, rows: slice = ALL) -> NDArray[np.float64]:
-        start, stop, _ = rows.indices(self._rows.stop)
-        return self._matrix.block(slice(start, stop), self._columns).sum(axis=1, dtype=np.float64)
+from attn_gui.model.trace import Matrix, Trace
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Both sides of ``comparison`` and their difference. held: bytes that the left side's trace takes, about."""
+    """Both sides of ``comparison`` and their difference, as they are drawn.
+
+    matrices: the same token by token, of which figures and files are; drawn: what heatmaps show, the same unless some
+    tokens are hidden or merged. held: bytes that the left side's trace takes, about.
+    """
 
     comparison: Comparison
     left: Trace
     right: Trace
     difference: Trace
     matrices: tuple[Beside, Beside, Difference]
+    drawn: tuple[Beside, Beside, Difference]
     held: int
 
 
-def pair(comparison: Comparison, frames: tuple[Experiment, Experiment, Experiment]) -> Pair | NotYet:
+def pair(
+    comparison: Comparison, frames: tuple[Experiment, Experiment, Experiment]
+) -> Generator[float, None, Pair | NotYet]:
     """What there is to show of ``comparison``; ``frames`` name the rows and columns of left, right and difference.
 
-    NotYet where it takes rows that have not been computed.
+    NotYet where it takes rows that have not been computed. In short steps: yields the part done, 0 to 1.
     """
     if comparison.stage in FROM_OUTPUTS and any(side.trace.part() < 1 for side in comparison.sides):
         return NotYet()
-    left, right = _beside(comparison, comparison.stage)
-    difference = Difference(left, right, either=comparison.stage == "N")
+    whole = [_matrix(side, comparison.stage) for side in comparison.sides]
+    matrices = _three(comparison, whole)
+    drawn = matrices
+    if comparison.is_arranged:
+        shown: list[Matrix] = []
+        for side, matrix in zip(comparison.sides, whole, strict=True):
+            found = comparison.drawn(side)
+            steps = None if found is None else arranged_matrix(side.trace, comparison.stage, side.head, found)
+            shown.append(matrix if steps is None else (yield from steps))
+        drawn = _three(comparison, shown)
     device = comparison.right.trace.device
-    return Pair(
-        comparison,
-        OneStage(frames[0], device, left),
-        OneStage(frames[1], device, right),
-        OneStage(frames[2], device, difference),
-        (left, right, difference),
-        _held(comparison.left.trace),
-    )
+    left, right, difference = (OneStage(frame, device, drawn[place]) for place, frame in enumerate(frames))
+    return Pair(comparison, left, right, difference, matrices, drawn, _held(comparison.left.trace))
+
+
+def _three(comparison: Comparison, matrices: Sequence[Matrix]) -> tuple[Beside, Beside, Difference]:
+    left, right = _beside(*matrices)
+    return left, right, Difference(left, right, either=comparison.stage == "N")
 
 
 def _held(trace: Trace) -> int:
@@ -93,13 +74,12 @@ def _held(trace: Trace) -> int:
 
 def weights_of(comparison: Comparison) -> tuple[Beside, Beside]:
     """The weights of both sides, whichever stage is compared."""
-    return _beside(comparison, "N")
+    left, right = (_matrix(side, "N") for side in comparison.sides)
+    return _beside(left, right)
 
 
-def _beside(comparison: Comparison, stage: str) -> tuple[Beside, Beside]:
-    matrices = [_matrix(side, stage) for side in comparison.sides]
-    rows, columns = (min(counts) for counts in zip(*(matrix.shape for matrix in matrices), strict=True))
-    left, right = matrices
+def _beside(left: Matrix, right: Matrix) -> tuple[Beside, Beside]:
+    rows, columns = (min(counts) for counts in zip(left.shape, right.shape, strict=True))
     return (
         Beside(left, right, (rows, columns), whole=isinstance(left, WholeMatrix)),
         Beside(right, left, (rows, columns), whole=isinstance(right, WholeMatrix)),

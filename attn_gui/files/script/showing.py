@@ -102,5 +102,19 @@ def _start(*arguments: str | Path) -> None:
     # -P: a file of the present folder may be called as a module is
     command = [sys.executable, "-P", "-c", START, str(Path(paths.__file__).parent.parent), *map(str, arguments)]
     started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **apart)
-    # the system keeps what a process ended with until somebody asks
-    threading.Thread(target=started.wait, daemon=True).start()
+    taken = arguments[-1] if TAKE in arguments else None
+    threading.Thread(target=_watch, args=(started, taken), name="attn_gui window", daemon=True).start()
+
+
+def _watch(started: subprocess.Popen[bytes], taken: str | Path | None) -> None:
+    """Say so at the prompt if the program ends with an error; ``taken`` is a file that it was to take."""
+    code = started.wait()
+    if not code:
+        return
+    if taken is not None:
+        with suppress(OSError):
+            os.unlink(taken)
+    # what a notebook shows is not where the program itself wrote
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            print(f"attn_gui: the window has ended with an error (exit code {code})", file=sys.stderr, flush=True)

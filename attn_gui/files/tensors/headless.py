@@ -21,8 +21,9 @@ from attn_gui.model.tensors.axes import Role
 from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
-from attn_gui.model.tensors.proposals import meaning_of, propose
+from attn_gui.model.tensors.proposals import meaning_of
 from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.told import NotThere, ToldAxes, ToldRole, as_told
 
 SHOWN = 200
 MEANINGS: dict[Meaning, str] = {
@@ -38,7 +39,7 @@ class Choices:
 
     heads, kv_heads: how many lie side by side, of queries, and of keys and values where these are fewer.
     meaning: of a mask; None for what its name says, or for the one that alone leaves every query a key.
-    tokens: a file of tokens, or a tokenizer.json for the ids of the file.
+    tokens: a file of tokens, or a tokenizer.json for the ids of the file. roles, axes: of tensors by their names.
     """
 
     batch: int | None = None
@@ -46,6 +47,8 @@ class Choices:
     kv_heads: int | None = None
     meaning: Meaning | None = None
     tokens: Path | None = None
+    roles: tuple[ToldRole, ...] = ()
+    axes: tuple[ToldAxes, ...] = ()
 
 
 def is_tensors(path: Path) -> bool:
@@ -93,7 +96,10 @@ def _no_layer(path: Path, layers: Sequence[int], layer: int) -> FileError:
 
 
 def _reading(contents: Contents, choices: Choices) -> Reading:
-    reading = propose(contents)
+    try:
+        reading = as_told(contents, choices.roles, choices.axes)
+    except NotThere as error:
+        raise FileError(contents.path, "", error.expected, error.received) from error
     if choices.batch is not None:
         reading = replace(reading, batch=choices.batch)
     if choices.heads is not None:

@@ -108,10 +108,11 @@ def _rises(array: Array) -> bool:
 def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:
     """Sums of the numbers along ``axis``, without those that are NaN; of some lines where not ``whole``.
 
-    None where it is an axis of one number, or of too many.
+    None where it is an axis of one number, or of too many. Of one token's squares the number is the sum of its row.
     """
     length = array.shape[axis]
-    if not 1 < length <= LONGEST:
+    one_token = array.shape[-2:] == (1, 1) and axis == array.ndim - 1
+    if not (1 < length <= LONGEST or one_token):
         return None
     if whole:
         sums = _computable(array).sum(axis=axis, dtype=np.float64).reshape(-1)

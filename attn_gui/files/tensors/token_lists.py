@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
@@ -71,20 +73,28 @@ def read(path: str | Path) -> tuple[str, ...]:
 
 def is_tokenizer(path: str | Path) -> bool:
     """Whether ``path`` is a tokenizer.json: then tokens come of ids (:func:`of_ids`) or of text (:func:`of_text`)."""
-    path = Path(path)
+    return tokenizer_in(Path(path)) is not None
+
+
+def tokenizer_in(path: Path) -> dict[str, Any] | None:
+    """What a tokenizer.json holds; None where ``path`` is none."""
     if path.suffix.casefold() != ".json":
-        return False
+        return None
     try:
-        root = json_reader.parsed(path)
+        root = _root(path)
     except FileError:
-        return False
-    return isinstance(root, dict) and isinstance(root.get("model"), dict) and "vocab" in root["model"]
+        return None
+    there = isinstance(root, dict) and isinstance(root.get("model"), dict) and "vocab" in root["model"]
+    return root if there else None
 
 
-def of_ids(path: str | Path, ids: Sequence[int]) -> TokenList:
-    """The tokens that ``ids`` are in the vocabulary of a tokenizer.json; raises FileError."""
+def of_ids(path: str | Path, ids: Sequence[int], root: dict[str, Any] | None = None) -> TokenList:
+    """The tokens that ``ids`` are in the vocabulary of a tokenizer.json; raises FileError.
+
+    root: what it holds, where it has been read before.
+    """
     path = Path(path)
-    root = json_reader.parsed(path)
+    root = _root(path) if root is None else root
     if not isinstance(root, dict) or not isinstance(root.get("model"), dict):
         raise FileError(path, "", "a tokenizer.json", "another kind of JSON")
     names, special = _vocabulary(path, root)
@@ -100,7 +110,17 @@ def of_text(path: str | Path, text: str) -> TokenList:
 
     Raises FileError.
     """
-    path = Path(path)
+    steps = text_steps(Path(path), text)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            made: TokenList = end.value
+            return made
+
+
+def text_steps(path: Path, text: str) -> Generator[float, None, TokenList]:
+    """As :func:`of_text`, in steps: yields the part done, 0 to 1."""
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -108,10 +128,24 @@ def of_text(path: str | Path, text: str) -> TokenList:
         raise FileError(path, "", needed, "an installation without it: paste the tokens instead") from error
     check_size(path, "", size_of_file(path), MAX_BYTES)
     try:
-        encoded = Tokenizer.from_file(str(path)).encode(text)
+        tokenizer = Tokenizer.from_file(str(path))
+        yield 0.4
+        encoded = tokenizer.encode(text)
     except Exception as error:  # tokenizers raises Exception itself
         raise FileError(path, "", "a tokenizer.json", f"one that is refused ({error})") from error
-    return of_ids(path, encoded.ids)
+    yield 0.6
+    root = _root(path)
+    yield 0.8
+    return of_ids(path, encoded.ids, root)
+
+
+def _root(path: Path) -> Any:
+    """The value of a JSON file, which may be of a hundred thousand tokens; raises FileError."""
+    check_size(path, "", size_of_file(path), MAX_BYTES)
+    try:
+        return orjson.loads(path.read_bytes())
+    except (OSError, ValueError, MemoryError):
+        return json_reader.parsed(path)  # slower, and says what is wrong
 
 
 def _of_json(text: str) -> tuple[str, ...] | None:

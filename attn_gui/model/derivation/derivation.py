@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attn_gui.model.arranging import PLAIN, Arrangement
 from attn_gui.model.derivation.evaluating import evaluated
 from attn_gui.model.derivation.expression import Expression, operands
 from attn_gui.model.derivation.operand import Cell, Operand
@@ -13,12 +14,17 @@ from attn_gui.model.trace import Head
 
 @dataclass(frozen=True)
 class DerivationAsk:
-    """Where a cell of ``stage`` comes from; ``head`` is not looked at for stages that are not per head."""
+    """Where a cell of ``stage`` comes from; ``head`` is not looked at for stages that are not per head.
+
+    arranged: of a square stage, where the number comes from that is drawn for the query and the key so, which may be
+    one of all pieces of their words.
+    """
 
     stage: str
     head: Head
     row: int
     column: int
+    arranged: Arrangement = PLAIN
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from attn_gui.model.mask_import import Meaning
@@ -14,22 +15,36 @@ from attn_gui.model.tensors.reading import Part, Reading
 from attn_gui.model.tensors.sizes import Quantity, sizes_of, trusted
 
 
-def propose(contents: Contents) -> Reading:
-    """The most probable reading. What means nothing here is a part with role None, so that a person can give it one."""
+def propose(contents: Contents, told: Mapping[tuple[str, ...], Role | None] | None = None) -> Reading:
+    """The most probable reading. What means nothing here is a part with role None, so that a person can give it one.
+
+    told: what some parts are, by their tensors, whatever they are called and hold; others with the same role in the
+    same attention are left out then.
+    """
+    told = told or {}
     said = said_by([own_name(contents, tensor) for tensor in contents.tensors])
     parts: list[Part] = []
     together = together_in(contents, said)
     for members in together:
         first = contents.tensor(members[0])
         name = said[own_name(contents, first)]
-        role = role_in(first, name.role, alone=len(together) == 1)
+        role = told[members] if members in told else role_in(first, name.role, alone=len(together) == 1)
         layers = tuple(layer_in(contents, said, each) for each in members) if name.layer is not None else ()
         parts.append(Part(role, members, (), layers, name.group, name.kind, name.module))
-    parts = one_of_each(contents, parts)
+    parts = one_of_each(contents, _others_out(parts, told))
     reading = Reading(tuple(parts), meaning=meaning_in(contents, parts))
     for group in dict.fromkeys(part.group for part in parts):
         reading = _with_axes(contents, reading, group)
     return _with_tokens(contents, reading)
+
+
+def _others_out(parts: Sequence[Part], told: Mapping[tuple[str, ...], Role | None]) -> list[Part]:
+    """Without the role where another part of the attention was told to have it."""
+    taken = {(part.group, part.role) for part in parts if part.tensors in told}
+    return [
+        replace(part, role=None) if part.tensors not in told and (part.group, part.role) in taken else part
+        for part in parts
+    ]
 
 
 def axes_for(contents: Contents, reading: Reading, index: int, role: Role) -> tuple[Axis, ...]:

@@ -60,7 +60,10 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
         return Role.WEIGHTS
     if named is not None:
         return named
-    if tensor.dtype == "bool" or (peek is not None and peek.flags and len(tensor.shape) > 1 and not any(peek.sums)):
+    # one token's only score is 0 or 1 as easily as any other number
+    one_token = alone and tensor.is_real and tensor.shape[-2:] == (1, 1)
+    flags = peek is not None and peek.flags and len(tensor.shape) > 1 and not any(peek.sums) and not one_token
+    if tensor.dtype == "bool" or flags:
         return Role.MASK if len(tensor.shape) > 0 else None
     if whole and peek is not None and peek.rising and len(tensor.shape) == 1:
         return Role.SEQUENCES

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from attn_gui.control.comparing import Comparing, common
+from attn_gui.control.comparing import Comparing, common, common_drawn
 from attn_gui.views.bands import HEADER, LOWEST_ROW, Bands
 from attn_gui.views.compare import words
 from attn_gui.views.compare.cell_reading import CellReading
@@ -27,7 +27,7 @@ class CompareBody(QWidget):
         super().__init__(parent)
         self._context = context
         self._comparing = comparing
-        self.selection = LinkedSelection(context.selection, self)
+        self.selection = LinkedSelection(context.selection, context.arranging.selection, self)
         self.bands, columns = Bands(self), Columns(self)
         sides = (
             ("Left", comparing.left, "compare.left"),
@@ -83,7 +83,7 @@ class CompareBody(QWidget):
     def needed_height(self, width: int) -> int:
         """Pixels for every row where it is ``width`` wide."""
         pair = self._comparing.pair
-        rows = 1 if pair is None else pair.comparison.shape[0]
+        rows = 1 if pair is None else pair.comparison.drawn_shape[0]
         below = 2 * SPACING + self.readout.sizeHint().height() + self.figures.heightForWidth(width)
         return TITLE_HEIGHT + SPACING + max(HEADER, self.bands.header) + LOWEST_ROW * rows + below
 
@@ -126,12 +126,12 @@ class CompareBody(QWidget):
             return
         comparison = pair.comparison
         self.selection.look_at(comparison.stage)
-        self.bands.set_count(comparison.shape[0])
+        self.bands.set_count(comparison.drawn_shape[0])
         for view in self.views:
             signed = view is self.difference or comparison.stage != "N"
             view.heatmap.show_stage(comparison.stage, diverging=signed)
         left, right = comparison.sides
-        self.reading.tables = common(comparison, left.experiment), common(comparison, right.experiment)
+        self.reading.tables = common_drawn(comparison, left), common_drawn(comparison, right)
         self._show_figures()
 
     def name_sides(self, left: str, right: str) -> None:
@@ -144,17 +144,19 @@ class CompareBody(QWidget):
         latest, pair = self.difference.heatmap.pictures.latest, self._comparing.pair
         note = ""
         if pair is not None and latest is not None and not latest.exact:
-            strongest = pair.matrices[2].tells_strongest(latest.request.rows, latest.request.columns)
+            strongest = pair.drawn[2].tells_strongest(latest.request.rows, latest.request.columns)
             note = words.brought_down(strongest)
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
     def _show_figures(self) -> None:
-        pair, found, tables = self._comparing.pair, self._comparing.figures, self.reading.tables
-        if pair is None or found is None or tables is None:
+        pair, found = self._comparing.pair, self._comparing.figures
+        if pair is None or found is None:
             return
-        names = words.side_names(pair.comparison)
-        text = words.summed_up(pair.comparison, tables, names, found, self._context.settings.decimals)
+        comparison = pair.comparison
+        left, right = (common(comparison, side.experiment) for side in comparison.sides)
+        names = words.side_names(comparison)
+        text = words.summed_up(comparison, (left, right), names, found, self._context.settings.decimals)
         # Qt takes the colour of links from the theme that was in force when they were written
         colour = self._context.look.theme.accent
         self.figures.setText(f"<style>a {{ color: {colour}; }}</style>{text}")
@@ -171,7 +173,7 @@ class CompareBody(QWidget):
         kind, *places = link.split()
         row = int(places[0])
         if kind == "cell":
-            self.selection.set_cell(row, int(places[1]))
-            self.left.heatmap.plot.ensure_visible(row, int(places[1]))
+            self.selection.select(row, int(places[1]))
+            self.left.heatmap.plot.ensure_visible(self.selection.query, self.selection.key)
         else:
             self._context.selection.set_cell(row, self._context.selection.key)

@@ -19,7 +19,10 @@ LEFT, RIGHT = "compare.left.cell", "compare.right.cell"
 
 
 class CellReading(QObject):
-    """``words`` follows the pointer, and without one the selected cell: ``is → the: 0.2384 → 0.2226 (−0.0158)``."""
+    """``words`` follows the pointer, and without one the selected cell: ``is → the: 0.2384 → 0.2226 (−0.0158)``.
+
+    ``tables`` name the rows and columns of both sides as they are drawn.
+    """
 
     changed = Signal()
 
@@ -51,7 +54,7 @@ class CellReading(QObject):
     @property
     def cell(self) -> tuple[int, int]:
         """The cell that is read out, within what both sides have."""
-        rows, columns = (1, 1) if self._comparing.pair is None else self._comparing.pair.comparison.shape
+        rows, columns = (1, 1) if self._comparing.pair is None else self._comparing.pair.comparison.drawn_shape
         i, j = self._selection.hover or (self._selection.query, self._selection.key)
         return min(i, rows - 1), min(j, columns - 1)
 

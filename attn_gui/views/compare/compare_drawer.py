@@ -85,6 +85,7 @@ class CompareDrawer(Drawer):
         context.selection.head_changed.connect(lambda head: self._refresh_if_visible())
         context.feed.traced.connect(lambda trace: self._refresh_if_visible())
         context.feed.passed.connect(self._on_passed)
+        context.arranging.changed.connect(self._refresh_if_visible)
         self.comparing.changed.connect(self._on_compared)
         self.comparing.figures_changed.connect(self.updateGeometry)
         self.comparing.written.connect(self._on_written)
@@ -127,7 +128,8 @@ class CompareDrawer(Drawer):
             left = Side(beside, min(head, beside.experiment.heads - 1) if isinstance(head, int) else head)
         possible = [name for name, reason in comparable(left.experiment, e) if reason is None]
         stage = view_choices.word(self.context.document.session, "compare_stage", possible, FIRST_STAGE)
-        return Comparison(left, right, stage, of_heads, "original" if other == ORIGINAL else "pinned")
+        arrangement = self.context.arranging.arrangement
+        return Comparison(left, right, stage, of_heads, "original" if other == ORIGINAL else "pinned", arrangement)
 
     def _hides(self, trace: Trace) -> bool:
         sides = [trace] if self._pinned.trace is None else [trace, self._pinned.trace]
@@ -176,7 +178,12 @@ class CompareDrawer(Drawer):
             left, right = words.headings(comparison, name)
             self.body.name_sides(left, right)
             names = words.side_names(comparison)
-            told = [words.of_heads(comparison), words.left_out(comparison, names), words.held(comparison, pair.held)]
+            told = [
+                words.of_heads(comparison),
+                words.drawn(comparison),
+                words.left_out(comparison, names),
+                words.held(comparison, pair.held),
+            ]
             self.told.setText(words.BETWEEN.join(part for part in told if part))
             self.told.setVisible(bool(self.told.text()))
         self._show(self.context.feed.trace, self.comparing.asked)

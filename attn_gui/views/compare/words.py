@@ -11,6 +11,7 @@ from attn_gui.model.stage_shape import stage_axes
 from attn_gui.model.stages import STAGES
 from attn_gui.views.cut_text import beginning
 from attn_gui.views.figures import figure
+from attn_gui.views.heatmap.arranged_words import arranged_title
 from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.heatmap.words import head_name, noun
 
@@ -97,6 +98,12 @@ def left_out(comparison: Comparison, names: tuple[str, str]) -> str:
         return ""
     rows, columns = comparison.shape
     return f"Compared by position, the first {rows:,} × {columns:,}: {', '.join(told)}"
+
+
+def drawn(comparison: Comparison) -> str:
+    """How the tokens are drawn, where that is not one by one, and what is of every token all the same."""
+    found = comparison.drawn(comparison.right) or comparison.drawn(comparison.left)
+    return "" if found is None else f"Pictures: {arranged_title(found)}; figures and CSV: every token"
 
 
 def brought_down(strongest: bool) -> str:

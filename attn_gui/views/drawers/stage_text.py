@@ -9,6 +9,8 @@ from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Head
 from attn_gui.views import formulas
 
+BETWEEN = "  ·  "
+
 
 def formula(e: Experiment, stage: str) -> str:
     """How ``stage`` comes about in ``e``: what it has no part in is left out."""
@@ -79,7 +81,7 @@ def told(e: Experiment, stage: str, head: Head) -> str:
             parts.append("head 1: only scores and weights have a mean")
         else:
             parts.append(f"head {min(head, e.heads - 1) + 1}")
-    return "  ·  ".join(parts)
+    return BETWEEN.join(parts)
 
 
 def _plus(e: Experiment, bias: str) -> str:

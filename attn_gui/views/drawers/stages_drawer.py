@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 from attn_gui.files.layout import layout
 from attn_gui.model import view_choices
 from attn_gui.model.answers import Block, NotYet, StageValues
+from attn_gui.model.arranging import arranged
 from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, StageAsk
 from attn_gui.model.derivation import Cell
 from attn_gui.model.experiment import Experiment
@@ -28,13 +29,14 @@ from attn_gui.views.drawers.segments import Segments
 from attn_gui.views.drawers.stage_heatmap import CHROME, StageHeatmap
 from attn_gui.views.drawers.stage_model import StageModel
 from attn_gui.views.drawers.stage_table import StageTable
-from attn_gui.views.drawers.stage_text import told
+from attn_gui.views.drawers.stage_text import BETWEEN, told
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.top_bar import Dropdown
 from attn_gui.views.why.asking import why_action
 
 SLOT = "stages"
 FIRST_STAGE = "Q"
+EVERY_TOKEN = "every token, none hidden or merged"
 
 
 class StagesDrawer(Drawer):
@@ -155,6 +157,9 @@ class StagesDrawer(Drawer):
         trace = self.context.feed.trace
         e = self.context.document.experiment if trace is None else trace.experiment
         text = told(e, self._name(e), self.context.selection.head)
+        follows = STAGES[self._name(e)].square and self.form.value == "heatmap"
+        if not follows and arranged(e, self.context.arranging.arrangement) is not None:
+            text = f"{EVERY_TOKEN}{BETWEEN}{text}"
         self.told.setText(text)
         self.told.setToolTip(text)
 

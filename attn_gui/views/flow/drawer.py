@@ -36,7 +36,9 @@ class FlowDrawer(Drawer):
     row_height = 4
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+        # it draws the tokens that the heatmaps draw
+        super().__init__(context.arranged, parent)
+        context = self.context
         self.heads = Segments(
             context.look, "Lines of", [(SELECTED, "Selected head"), (SUM, "Sum of heads"), (ALL, "Each head")]
         )
@@ -80,7 +82,9 @@ class FlowDrawer(Drawer):
         self.threshold.show_position(self._position, self._heaviest)
         self.heads.setVisible(several)
         self.legend.setVisible(several and self.heads.value != SELECTED)
-        self.view.show_experiment(session.experiment if trace is None else trace.experiment)
+        self.view.show_experiment(self.context.feed.framed(session.experiment if trace is None else trace.experiment))
+        if self.canvas.flow is not None and self.canvas.flow.ask.arranged != self.context.feed.arrangement:
+            self.canvas.show_flow(None)
         self.show_empty(trace is None)
         self._ask()
 
@@ -141,6 +145,8 @@ class FlowDrawer(Drawer):
 
     def _on_answered(self, slot: str, answer: object) -> None:
         if slot == SLOT and self.isVisible():
+            if isinstance(answer, Flow) and answer.ask.arranged != self.context.feed.arrangement:
+                return  # it was drawn otherwise
             self._refused = answer is None
             self.canvas.show_flow(answer if isinstance(answer, Flow) else None)
             self.updateGeometry()

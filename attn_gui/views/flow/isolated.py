@@ -18,7 +18,8 @@ class Isolated:
 
     chosen: their places in the flow, the heaviest first; ends: weights of the tokens at the other end, summed over the
     heads, the heaviest first. shown, within: weight of the lines that are drawn and of all between what is in sight;
-    total: all that a query gives, NaN for a key, of which it is not known; beyond: what goes to keys out of sight.
+    total: all that a query gives, NaN for a key, of which it is not known; beyond: what goes to keys out of sight;
+    hidden: what goes to keys that are not drawn.
     """
 
     side: Side
@@ -31,6 +32,7 @@ class Isolated:
     within: float
     total: float
     beyond: float
+    hidden: float
 
 
 def isolate(flow: Flow, side: Side, index: int) -> Isolated | None:
@@ -44,7 +46,9 @@ def isolate(flow: Flow, side: Side, index: int) -> Isolated | None:
     for token, weight in zip(other[chosen].tolist(), flow.weight[chosen].tolist(), strict=True):
         ends[token] = ends.get(token, 0.0) + weight
     place, shares = index - start, flow.queries if side == "query" else flow.keys
-    total, beyond = (float(flow.total[place]), float(flow.beyond[place])) if side == "query" else (np.nan, 0.0)
+    total, beyond, hidden = np.nan, 0.0, 0.0
+    if side == "query":
+        total, beyond, hidden = (float(each[place]) for each in (flow.total, flow.beyond, flow.hidden))
     return Isolated(
         side,
         index,
@@ -53,6 +57,7 @@ def isolate(flow: Flow, side: Side, index: int) -> Isolated | None:
         *_of(shares, place),
         total,
         beyond,
+        hidden,
     )
 
 

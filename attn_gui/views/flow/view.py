@@ -31,7 +31,7 @@ class FlowView(QWidget):
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.canvas = Canvas(context.look, context.selection, context.document.experiment)
+        self.canvas = Canvas(context.look, context.selection, context.feed.framed(context.document.experiment))
         self._laying_out = False
         self._pitch: float | None = None  # None: every token is in sight, if that can be
         self.bars: dict[Side, QScrollBar] = {"query": _bar("Queries"), "key": _bar("Keys")}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from attn_gui.model.arranging import Arranged
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.flow import Flow, FlowAsk
 from attn_gui.model.trace import Head
 from attn_gui.views.figures import figure
 from attn_gui.views.flow.isolated import Isolated
+from attn_gui.views.heatmap.arranged_words import MERGED_WEIGHTS
 from attn_gui.views.heatmap.labels import token_text
 from attn_gui.views.heatmap.words import head_name, key_name
 
@@ -44,9 +46,19 @@ def shown_sentence(flow: Flow, experiment: Experiment) -> str:
     ):
         if window != (0, count):
             parts.append(f"{name} {window[0] + 1:,}–{window[1]:,} of {count:,}")
+    if flow.drawn is not None:
+        parts += _arranged(flow.drawn, float(flow.hidden.sum()), float(flow.total.sum()))
     if flow.odd:
         parts.append(f"{flow.odd:,} {'weight is' if flow.odd == 1 else 'weights are'} not finite and not drawn")
     return "; ".join(parts)
+
+
+def _arranged(drawn: Arranged, hidden: float, total: float) -> list[str]:
+    """``words merged (sum over keys, mean over queries)``, ``12% goes to 2 hidden tokens``."""
+    count = int(drawn.keys.hidden.sum())
+    merged = [f"words merged ({MERGED_WEIGHTS})"] if drawn.merges else []
+    tokens = "hidden token" if count == 1 else "hidden tokens"
+    return [*merged, *([f"{_share(hidden, total)} goes to {count:,} {tokens}"] if count else [])]
 
 
 def isolated_sentence(isolated: Isolated, flow: Flow, experiment: Experiment, decimals: int) -> str:
@@ -68,6 +80,8 @@ def isolated_sentence(isolated: Isolated, flow: Flow, experiment: Experiment, de
     parts.append(lines)
     if isolated.beyond > 0 and _matters(flow, experiment):
         parts.append(f"{_share(isolated.beyond, isolated.total)} goes to keys out of sight")
+    if isolated.hidden > 0:
+        parts.append(f"{_share(isolated.hidden, isolated.total)} to hidden tokens")
     return "; ".join(parts)
 
 

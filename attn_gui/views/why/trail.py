@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attn_gui.control.arranging import Arranging
 from attn_gui.control.selection import Selection
 from attn_gui.model.derivation import Cell, DerivationAsk
 from attn_gui.model.stage_shape import OF_KEYS
@@ -9,10 +10,13 @@ from attn_gui.model.stages import STAGES
 
 
 class Trail:
-    """What is derived now, and what was before; to go to a cell selects its tokens and its head."""
+    """What is derived now, and what was before; to go to a cell selects its tokens and its head.
 
-    def __init__(self, selection: Selection) -> None:
-        self._selection = selection
+    The selected cell's weight is the one that the heatmaps draw for it, from which one can go on to each piece's own.
+    """
+
+    def __init__(self, selection: Selection, arranging: Arranging) -> None:
+        self._selection, self._arranging = selection, arranging
         self._before: list[DerivationAsk] = []
         self.here = self._selected()
         # while this moves the selection, that is no wish to see another cell
@@ -27,9 +31,11 @@ class Trail:
         self._before.clear()
         self.here = self._selected()
 
-    def go(self, cell: Cell) -> None:
+    def go(self, cell: Cell | DerivationAsk) -> None:
         """Go on to ``cell``."""
-        target = DerivationAsk(cell.stage, cell.head, cell.row, cell.column)
+        target = cell
+        if isinstance(target, Cell):
+            target = DerivationAsk(target.stage, target.head, target.row, target.column)
         if target != self.here:
             self._before.append(self.here)
             self._arrive(target)
@@ -57,4 +63,5 @@ class Trail:
 
     def _selected(self) -> DerivationAsk:
         selection = self._selection
-        return DerivationAsk("N", selection.head, selection.query, selection.key)
+        arrangement = self._arranging.arrangement
+        return DerivationAsk("N", selection.head, selection.query, selection.key, arrangement)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 from attn_gui.files.derivation_text import latex, markdown, plain_text
 from attn_gui.files.derivation_text.plain import headed
 from attn_gui.model.answers import NotYet
-from attn_gui.model.derivation import Cell, Derivation, Operand, Parameter
+from attn_gui.model.derivation import Cell, Derivation, DerivationAsk, Operand, Parameter
 from attn_gui.model.stage_shape import stages_of
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import beginning
@@ -42,7 +42,7 @@ class WhyDrawer(Drawer):
     ) -> None:
         super().__init__(context, parent)
         self._show_parameter = show_parameter
-        self.trail = Trail(context.selection)
+        self.trail = Trail(context.selection, context.arranging)
         self.steps = StepsView(context)
         self.setFocusProxy(self.steps)
         self.back = QAction("&Back", self)
@@ -68,6 +68,7 @@ class WhyDrawer(Drawer):
         selection.cell_changed.connect(lambda query, key: self._follow_selection())
         selection.head_changed.connect(lambda head: self._follow_selection())
         selection.why_asked.connect(self.go)
+        context.arranging.changed.connect(self._on_arranged)
         context.document.changed.connect(lambda before, after: self._ask())
         context.feed.answered.connect(self._on_answer)
         context.settings.changed.connect(lambda name: self._tell())
@@ -75,7 +76,7 @@ class WhyDrawer(Drawer):
             self.go(selection.why)
         self._tell()
 
-    def go(self, cell: Cell) -> None:
+    def go(self, cell: Cell | DerivationAsk) -> None:
         """Show the derivation of ``cell``."""
         self.trail.go(cell)
         self._ask()
@@ -146,6 +147,11 @@ class WhyDrawer(Drawer):
     def _go_back(self) -> None:
         self.trail.back()
         self._ask()
+
+    def _on_arranged(self) -> None:
+        # where one has gone to a number of one's own, one stays there
+        if not self.trail.can_go_back:
+            self._follow_selection()
 
     def _follow_selection(self) -> None:
         if not self.trail.moving:

@@ -135,3 +135,20 @@ def test_an_attention_that_does_more_than_it_tells_is_refused(gpt2: OpenedModel,
 
     with attending(gpt2.model, check):
         logits(gpt2)
+
+
+@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
+def test_an_attention_of_several_calls_is_refused_by_name(implementation: str) -> None:
+    """DiffLlama attends once for each half of its values, and takes one half of its heads from the other."""
+    tokenizer = byte_level_tokenizer()
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = transformers.DiffLlamaConfig(**sizes, num_key_value_heads=2, vocab_size=len(tokenizer), pad_token_id=2)
+    model = transformers.DiffLlamaForCausalLM(config).eval()
+    model.set_attn_implementation(implementation)
+    arguments = inputs_of(model, tokenizer, TEXTS, None).arguments
+    with torch.no_grad():
+        alone = model(**arguments).logits
+    with pytest.raises(CaptureError, match=r"^DiffLlamaForCausalLM attends several times .*layers\.0\.self_attn"):
+        capture(model, tokenizer, TEXTS[0])
+    with torch.no_grad():
+        assert torch.equal(model(**arguments).logits, alone), "it is as before"

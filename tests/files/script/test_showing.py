@@ -37,8 +37,8 @@ class Started:
     def __init__(self, command: list[str], **options: Any) -> None:
         self.calls.append((command, options))
 
-    def wait(self) -> None:
-        pass
+    def wait(self) -> int:
+        return 0
 
 
 @pytest.fixture
@@ -217,3 +217,89 @@ def test_the_window_comes_in_its_own_process_and_outlives_the_script(tmp_path: P
         time.sleep(0.1)
     assert json.loads(told.read_text())["N"] == [[0.25, 0.75], [1.0, 0.0]]
     assert not list(tmp_path.glob("attn_gui-*.attn")), "the window has taken the file"
+
+
+PROMPT = """
+import json, sys, time
+from IPython.core.interactiveshell import InteractiveShell
+from attn_gui.files.script import showing
+
+showing.START = showing.START.replace("sys.exit(main())", "sys.argv.append('--smoke'); sys.exit(main())")
+real = showing.subprocess.Popen
+
+def popen(command, **options):
+    options["stdout"] = open(f"{sys.argv[1]}/told.{popen.count}.json", "w")
+    popen.count += 1
+    return real(command, **options)
+
+popen.count = 0
+showing.subprocess.Popen = popen
+shell = InteractiveShell.instance(colors="NoColor", history_manager=None)
+shell.showtraceback = lambda *args, **options: None
+found = []
+for line in json.load(sys.stdin):
+    before = time.perf_counter()
+    result = shell.run_cell(line)
+    error = result.error_before_exec or result.error_in_exec
+    found.append((time.perf_counter() - before, None if error is None else f"{type(error).__name__}: {error}"))
+json.dump((found, "PySide6" in sys.modules), open(f"{sys.argv[1]}/found.json", "w"))
+"""
+
+
+def at_a_prompt(folder: Path, lines: list[str], platform: str) -> tuple[list[tuple[float, str | None]], bool, str]:
+    """Of each line how long the prompt was busy and what went wrong; whether Qt was needed; and what stderr got."""
+    root = str(Path(showing.paths.__file__).parent.parent)
+    places = {"TMPDIR": str(folder), "TEMP": str(folder), "IPYTHONDIR": str(folder / "ipython")}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.append({root!r})\n{PROMPT}", str(folder)],
+        cwd=folder,
+        input=json.dumps(lines),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | places | {"QT_QPA_PLATFORM": platform},
+        check=True,
+    )
+    found, qt = json.loads((folder / "found.json").read_text())
+    return found, qt, done.stderr
+
+
+def test_from_ipython_the_prompt_is_free_at_once_and_mistakes_are_raised_there(tmp_path: Path) -> None:
+    given = [
+        "import numpy as np, torch, attn_gui",
+        "n = torch.full((1, 2, 2), 0.5, requires_grad=True)",
+        "attn_gui.show(n)",
+        "attn_gui.show((n[None], n[None]), tokens=['a', 'b'])",
+        "q = torch.zeros(1, 2, 3)",
+        "attn_gui.show(q=q, k=q, v=q)",
+        "attn_gui.show(np.zeros(3))",
+        "attn_gui.show('missing.npy')",
+        "attn_gui.show(q=q)",
+    ]
+    found, qt, _ = at_a_prompt(tmp_path, given, "offscreen")
+    assert not qt
+    errors = [error for _, error in found]
+    assert errors[:6] == [None] * 6
+    assert errors[6] == "ExperimentError: array: expected axes ([[[layers,] batch,] heads,] queries, keys), " + (
+        "received shape (3,)"
+    )
+    assert errors[7] is not None and errors[7].startswith("FileError: ") and "missing.npy" in errors[7]
+    assert errors[8] is not None and errors[8].startswith("ExperimentError: ")
+    assert max(seconds for seconds, _ in found[2:]) < 5
+    told = [tmp_path / f"told.{place}.json" for place in range(3)]
+    deadline = time.monotonic() + 90
+    while not all(path.read_text().endswith("\n") for path in told) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for path in told:
+        assert json.loads(path.read_text())["N"] == [[0.5, 0.5], [0.5, 0.5]]
+    assert not list(tmp_path.glob("attn_gui-*.attn"))
+
+
+def test_a_window_that_does_not_open_is_told_at_the_prompt(tmp_path: Path) -> None:
+    waiting = "import threading; [t.join() for t in threading.enumerate() if t.name == 'attn_gui window']"
+    given = ["import numpy as np, attn_gui", "attn_gui.show(np.array([[1.0]]))", waiting]
+    found, _, told = at_a_prompt(tmp_path, given, "nonsense")
+    assert [error for _, error in found] == [None] * 3
+    assert "nonsense" in told, "what the program says is seen"
+    assert "attn_gui: the window has ended with an error (exit code " in told
+    assert not list(tmp_path.glob("attn_gui-*.attn"))

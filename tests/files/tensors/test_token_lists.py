@@ -147,3 +147,15 @@ def test_words_of_npz_and_pt(tmp_path: Path) -> None:
         contents = looked(tmp_path / name)
         assert contents.words == {"tokens": ("der", "größte")}
         assert opened(contents, propose(contents)).experiment.tokens.tokens == ("der", "größte")
+
+
+def test_a_large_tokenizer_is_read_in_steps_that_can_be_given_up(tmp_path: Path) -> None:
+    path = tokenizer(tmp_path)
+    steps = token_lists.text_steps(path, "für")
+    parts = [next(steps), next(steps)]
+    assert 0 < parts[0] < parts[1] < 1
+    steps.close()
+    read = token_lists.tokenizer_in(path)
+    assert read is not None
+    path.unlink()  # it is read once
+    assert token_lists.of_ids(path, [0], read).tokens == ("<s>",)

@@ -1,0 +1,156 @@
+"""What the arguments of the command line may be."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from attn_gui.cli.reporting import not_printed
+from attn_gui.files import examples, tensor_file
+from attn_gui.files.errors import FileError
+from attn_gui.files.export_parts import Pooled, Top, Window
+from attn_gui.model.session import Session
+from attn_gui.model.stages import STAGES
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.told import ToldAxes, ToldRole
+from attn_gui.model.trace import Head
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+NOTHING = "nothing"
+# what a tensor is said to be, without regard to capitals
+ROLES: dict[str, Role | None] = {**{role.value: role for role in Role}, NOTHING: None}
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse would keep to itself that help or version could not be written
+        if message and (file is not None or sys.stderr is not None):
+            (file or sys.stderr).write(message)
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace | int:
+    """The arguments, or the exit code where there is nothing more to do: help was asked for, or they make no sense."""
+    try:
+        return parser.parse_args(arguments)
+    except SystemExit as leaving:  # argparse has said why
+        return int(leaving.code or 0)
+    except OSError as error:
+        return not_printed(error)
+
+
+def file_name(argument: str) -> Path:
+    """A file's name from the command line."""
+    if not argument.strip():
+        raise argparse.ArgumentTypeError("expected the name of a file, received nothing")
+    return Path(argument)
+
+
+def folder_name(argument: str) -> Path:
+    """A folder's name from the command line."""
+    if not argument.strip():
+        raise argparse.ArgumentTypeError("expected the name of a folder, received nothing (. is this folder)")
+    return Path(argument)
+
+
+def stages(argument: str) -> list[str]:
+    names = [name.strip() for name in argument.split(",")]
+    for name in names:
+        if name not in STAGES:
+            raise argparse.ArgumentTypeError(f"expected some of {', '.join(STAGES)}, received {name!r}")
+    return list(dict.fromkeys(names))
+
+
+def head(argument: str) -> Head:
+    return "mean" if argument == "mean" else _counted(argument, "a head") - 1
+
+
+def place(argument: str) -> int:
+    return _counted(argument, "a number") - 1
+
+
+def heads(argument: str) -> int:
+    return _counted(argument, "how many heads")
+
+
+def top(argument: str) -> Top:
+    return Top(_counted(argument, "how many"))
+
+
+def pooled(argument: str) -> Pooled:
+    return Pooled(_counted(argument, "how many blocks"))
+
+
+def window(argument: str) -> Window:
+    numbers = re.fullmatch(r"(\d{1,12}):(\d{1,12}),(\d{1,12}):(\d{1,12})", argument.replace(" ", ""))
+    if numbers is None:
+        raise argparse.ArgumentTypeError(f"expected queries and keys as 1:200,1:300, received {argument!r}")
+    top, bottom, left, right = map(int, numbers.groups())
+    return Window((top - 1, bottom), (left - 1, right))
+
+
+def _counted(argument: str, what: str) -> int:
+    if not argument.isascii() or not argument.isdigit() or len(argument) > 12 or int(argument) < 1:
+        raise argparse.ArgumentTypeError(f"expected {what}, 1 or more, received {argument!r}")
+    return int(argument)
+
+
+def softcap(argument: str) -> float:
+    number = float(argument)  # argparse says what a ValueError means
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number above 0, received {argument!r}")
+    return number
+
+
+def base(argument: str) -> float:
+    number = float(argument)
+    if not 1 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number, 1 or more, received {argument!r}")
+    return number
+
+
+def example(name: str) -> Session:
+    try:
+        return examples.load_session(name)
+    except FileError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def said(argument: str) -> ToldRole:
+    """What a tensor is: ``weights=NAME``, or ``weights`` alone."""
+    text, _, name = argument.partition("=")
+    found = next((known for known in ROLES if known.casefold() == text.strip().casefold()), None)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(ROLES)}, then =NAME, received {argument!r}")
+    return ToldRole(ROLES[found], name)
+
+
+def said_part(argument: str) -> tuple[str, str | None]:
+    """The same of a file whose parts are told apart by their names alone: the name, and what it is."""
+    told = said(argument)
+    part = None if told.role is None else told.role.value
+    if not told.name or (part is not None and part not in tensor_file.NAMES):
+        parts = ", ".join([*tensor_file.NAMES, NOTHING])
+        raise argparse.ArgumentTypeError(f"expected one of {parts}, then =NAME, received {argument!r}")
+    return told.name, part
+
+
+def said_axes(argument: str) -> ToldAxes:
+    """What the axes of a tensor count: ``head,query,key=NAME``, or without the name."""
+    text, _, name = argument.partition("=")
+    words = [word.strip().casefold() for word in text.split(",")]
+    known = {axis.value: axis for axis in Axis}
+    wrong = next((word for word in words if word not in known), None)
+    if wrong is not None:
+        raise argparse.ArgumentTypeError(f"expected axes ({', '.join(known)}), then =NAME, received {wrong!r}")
+    return ToldAxes(tuple(known[word] for word in words), name)
