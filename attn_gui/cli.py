@@ -32,7 +32,7 @@ from attn_gui.files.scores_csv import LayerScores, scores_csv, write_scores
 from attn_gui.files.summary import summary
 from attn_gui.files.tensors import headless
 from attn_gui.model.counted import counted
-from attn_gui.model.errors import ExperimentError, HiddenStage, readable_bytes
+from attn_gui.model.errors import ExperimentError, HiddenStage, NoTorch, readable_bytes
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import NamedExperiment, Session
@@ -101,7 +101,7 @@ def _run(arguments: list[str]) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # files raise FileError: this is the standard output
         return _not_printed(error)
-    except (Failure, FileError, HiddenStage, MemoryError) as error:
+    except (Failure, FileError, HiddenStage, MemoryError, NoTorch) as error:
         _complain(str(error) or "not enough memory")
         return 1
     except KeyboardInterrupt:
