@@ -49,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="attn-gui",
         description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",
-        epilog="Commands without a window: attn-gui export, info, scores, diagnose, mark (each with --help).",
+        epilog="Commands without a window: attn-gui export, info, scores, diagnose, mark (each with --help). On "
+        "Windows start them as attn-gui-cli, which has a console to print to.",
     )
     made.add_argument("file", nargs="?", type=file_name, help="a session (.attn), tensors or weights to open")
     made.add_argument("--example", metavar="NAME", help=f"start on an example: {', '.join(examples.file_names())}")

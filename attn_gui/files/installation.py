@@ -12,7 +12,6 @@ from email.parser import HeaderParser
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-from attn_gui import __version__
 from attn_gui.paths import resource
 
 # what pyproject.toml names; they bring further ones along
@@ -53,11 +52,11 @@ class Licence:
     text: str
 
 
-def versions() -> dict[str, str]:
-    """Versions by name: of attn_gui, Python, the system, and those of PACKAGES that are there."""
+def versions(own: str) -> dict[str, str]:
+    """Versions by name: attn_gui's ``own``, of Python, the system, and those of PACKAGES that are there."""
     bundle = " (bundle)" if getattr(sys, "frozen", False) else ""
     found = {
-        OWN: f"{__version__}{bundle}",
+        OWN: f"{own}{bundle}",
         "Python": platform.python_version(),
         "System": f"{platform.platform()}, {platform.machine()}",
     }

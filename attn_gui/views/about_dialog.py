@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attn_gui import paths
+from attn_gui import __version__, paths
 from attn_gui.control.device_list import DeviceList
 from attn_gui.control.worker import Priority, at_once
 from attn_gui.files.installation import OWN, Licence, licences, versions
@@ -40,7 +40,7 @@ class AboutDialog(QDialog):
         self.resize(SIZE)
         self._devices = devices
         self._licences: tuple[Licence, ...] = ()
-        self._versions = versions()
+        self._versions = versions(__version__)
         icon = QLabel()
         drawing = QIcon(str(paths.resource("icons/attn-gui.svg")))
         icon.setPixmap(drawing.pixmap(QSize(ICON, ICON), self.devicePixelRatio()))
