@@ -19,7 +19,7 @@ class CrashBar(Bar):
         super().__init__(context, "A crash before this start", parent)
         self.text.setMinimumWidth(0)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.show_report = QPushButton("S&how")
+        self.show_report = QPushButton("Sh&ow")
         self.show_report.setToolTip("What was written down about it; nothing was sent anywhere")
         self.add(self.show_report)
         self.later.setToolTip("Put this away; the report stays where it is")

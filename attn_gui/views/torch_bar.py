@@ -23,7 +23,7 @@ class TorchBar(Bar):
         self.text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.copy = QPushButton("&Copy")
+        self.copy = QPushButton("Co&py")
         self.copy.setToolTip("Copy these words")
         self.add(self.copy)
         self.later.setToolTip("Put this away")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from attn_gui.app import open_window
@@ -56,6 +56,14 @@ def test_one_line_says_so_above_everything(window: MainWindow, profile_of_window
     assert bar.window() is window
     assert bar.mapTo(window, bar.rect().bottomLeft()).y() < window.top_bar.mapTo(window, bar.rect().topLeft()).y()
     assert bar.height() < 2 * window.top_bar.height()
+
+
+def test_its_letter_is_nobody_elses(window: MainWindow) -> None:
+    window.recovery_bar.show()
+    buttons = [button.text() for button in window.findChildren(QAbstractButton) if button.window() is window]
+    labels = [label.text() for label in window.findChildren(QLabel) if label.buddy() is not None]
+    texts = [*buttons, *labels, *(action.text() for action in window.menuBar().actions())]
+    assert sum("&o" in text.casefold() for text in texts) == 1
 
 
 def test_show_shows_the_reports(window: MainWindow, qtbot: QtBot) -> None:
