@@ -270,13 +270,14 @@ def _described(error: BaseException) -> str:
 
 
 def _heading() -> str:
-    # of what is imported anyway: it is written at every start
+    # of what is imported and known anyway: it is written at every start
     return "\n".join(
         (
             f"attn_gui {__version__}: report of a fault",
             f"{datetime.now():%Y-%m-%d %H:%M:%S}",
             f"Python {platform.python_version()}, PySide6 {pyside_version}, numpy {np.__version__}",
-            f"{platform.platform()}, Qt platform {QGuiApplication.platformName() or 'none'}",
+            f"{platform.system()} {platform.release()} {platform.machine()}, Qt platform "
+            f"{QGuiApplication.platformName() or 'none'}",
         )
     )
 
