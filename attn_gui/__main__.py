@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from contextlib import suppress
 
 STARTED = time.perf_counter()
 
@@ -19,6 +20,13 @@ def main() -> int:
     if arguments and arguments[0] in cli.COMMANDS:
         gc.enable()
         return cli.main(arguments)
+    if sys.platform == "win32":
+        # torch's libraries must be loaded before Qt's there, which come with app
+        from attn_gui import torch_loading
+        from attn_gui.model.errors import NoTorch
+
+        with suppress(NoTorch):  # the window says so, once it is there
+            torch_loading.load()
     from attn_gui import app
 
     return app.main(arguments, STARTED)

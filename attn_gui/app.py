@@ -12,15 +12,16 @@ import sys
 import time
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from attn_gui import __version__, paths
 from attn_gui.cli import Parser, file_name, flushed, folder_name, parsed
 from attn_gui.control import faults
 from attn_gui.control.document import Document
 from attn_gui.control.exports import Exports
+from attn_gui.control.faults import Report
 from attn_gui.control.feed import Feed
 from attn_gui.control.notices import Notices
 from attn_gui.control.recovery import Recovery
@@ -35,6 +36,7 @@ from attn_gui.model.asks import StageAsk
 from attn_gui.model.session import Session
 from attn_gui.views.bands import Bands
 from attn_gui.views.context import Context
+from attn_gui.views.crash_bar import CrashBar
 from attn_gui.views.fault_dialog import FaultDialog
 from attn_gui.views.look import Look
 from attn_gui.views.main_window import MainWindow, Services
@@ -47,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="attn-gui",
         description="Explore attention: edit tokens, weights and masks, and see the scores, weights and output change.",
-        epilog="Commands without a window: attn-gui export, info, scores, diagnose, mark (each with --help).",
+        epilog="Commands without a window: attn-gui export, info, scores, diagnose, mark (each with --help). On "
+        "Windows start them as attn-gui-cli, which has a console to print to.",
     )
     made.add_argument("file", nargs="?", type=file_name, help="a session (.attn), tensors or weights to open")
     made.add_argument("--example", metavar="NAME", help=f"start on an example: {', '.join(examples.file_names())}")
@@ -69,21 +72,23 @@ def main(arguments: list[str], started: float) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if options.profile_dir is not None:
         os.environ["ATTN_GUI_PROFILE"] = str(options.profile_dir)
+    # Qt's own dialogs, where they are not the system's, remember folders in a file of all Qt programs
+    QSettings.setPath(QSettings.Format.NativeFormat, QSettings.Scope.UserScope, str(profile_directory()))
     try:
         first = examples.load_session(options.example or examples.names()[0])
     except FileError as error:
         print(f"attn-gui: {error}", file=sys.stderr)
         return 2
-    if sys.platform == "win32":
-        # torch's libraries must be loaded before Qt's there
-        import attn_gui.compute.trace  # noqa: F401
     application = QApplication(["attn-gui"])
     application.setApplicationName("attn_gui")
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("attn-gui")
     application.setStyle("Fusion")
     application.setWindowIcon(QIcon(str(paths.resource("icons/attn-gui.svg"))))
-    window = open_window(first, profile_directory())
+    try:
+        window = open_window(first, profile_directory())
+    except Exception as error:
+        return _not_opened(faults.written(profile_directory(), error))
     context = window.context
     if options.file is not None:
         window.files.arriving.take([options.file])
@@ -95,6 +100,17 @@ def main(arguments: list[str], started: float) -> int:
     code = application.exec()
     context.worker.close()
     return code if smoke is None else smoke.code
+
+
+def _not_opened(report: Report) -> int:
+    """Say where somebody sees it that there is no window, and why."""
+    where = f"The report is in {report.path}" if report.path is not None else report.text
+    text = f"attn_gui cannot start: {report.summary}. {where}"
+    if sys.stderr is not None:
+        print(f"attn-gui: {text}", file=sys.stderr)
+    else:
+        QMessageBox.critical(None, "attn_gui", text)
+    return 1
 
 
 def _collect_garbage(busy: bool) -> None:
@@ -121,7 +137,9 @@ def open_window(session: Session, profile: Path) -> MainWindow:
     look.refresh()  # with a style sheet in force every widget would be restyled each time it gets a parent
     caught = faults.install(profile, window)
     feed.failed.connect(caught.report_unexpected)
-    FaultDialog(context, caught, window)
+    told = FaultDialog(context, caught, window)
+    if caught.earlier:
+        window.tell_above(CrashBar(context, caught.earlier, told, window))
     window.first_painted.connect(document.start)
     settings.changed.connect(lambda name: _compute_within(document, settings.memory) if name == "memory" else None)
     if settings.device != document.device:

@@ -1,9 +1,10 @@
-"""Work on attn_gui from a source tree: python3 packaging/dev.py run | test | shots | bench
+"""Work on attn_gui from a source tree: python3 packaging/dev.py run | test | shots | bench | wheel
 
     run ARGS     start attn-gui from the source tree; ARGS are handed to it
     test ARGS    ruff, mypy, import-linter, pytest; ARGS are handed to pytest
     shots ARGS   screenshots of the main states into resources/screenshots
     bench ARGS   benchmarks: prints a table, writes bench.json, exits 1 if a limit does not hold
+    wheel        the wheel into dist/, checked by twine and check-wheel-contents
 
 Each first sees to the set-up: a virtual environment in .venv and, on Linux, the libraries that Qt needs.
 """
@@ -18,6 +19,7 @@ from typing import NoReturn
 
 import environment
 import qt_libraries
+import wheels
 
 ROOT = Path(__file__).resolve().parent.parent
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen"}
@@ -33,7 +35,7 @@ To go on, one of these:
 
 
 def main(arguments: list[str]) -> int:
-    verbs = {"run": run, "test": test, "shots": shots, "bench": bench}
+    verbs = {"run": run, "test": test, "shots": shots, "bench": bench, "wheel": wheel}
     if arguments[:1] in (["-h"], ["--help"]):
         print(__doc__.strip())
         return 0
@@ -97,6 +99,14 @@ def bench(arguments: list[str]) -> int:
     for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
         variables.pop(name, None)
     hand_over([str(python), "-m", "tests.bench", *arguments], variables)
+
+
+def wheel(arguments: list[str]) -> int:
+    python = set_up()
+    built = wheels.build(python, ROOT, ROOT / "dist")
+    failed = wheels.faults(python, built)
+    print(f"== failed: {', '.join(failed)}" if failed else wheels.described(built), flush=True)
+    return 1 if failed else 0
 
 
 def set_up() -> Path:

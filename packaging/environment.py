@@ -15,6 +15,12 @@ class SetupError(Exception):
     """Set-up cannot go on; the message says why and what to do."""
 
 
+INTEL_MAC = (
+    "PyTorch makes nothing newer than 2.2 for Intel Macs, and attn_gui needs 2.9 or later. On a Mac with a chip of "
+    "Apple's, start this with a Python for arm64; for one of Intel's, README.md says under “Intel Macs” what there is"
+)
+
+
 def say(text: str) -> None:
     print(f"set-up: {text}", file=sys.stderr, flush=True)
 
@@ -41,13 +47,15 @@ def stamp(root: Path) -> Path:
 def prepare(root: Path) -> Path:
     """Make or renew `.venv` if its fingerprint has changed, and return its Python.
 
-    Raises SetupError if the environment cannot be made or filled.
+    Raises SetupError if the environment cannot be made or filled, as on Macs that there is no torch for.
     """
     python, wanted = interpreter(root), fingerprint(root)
     done = stamp(root)
     if python.exists() and done.is_file() and done.read_bytes() == wanted.encode():
         return python
     done.unlink(missing_ok=True)
+    if sys.platform == "darwin" and platform.machine() == "x86_64":
+        raise SetupError(INTEL_MAC)
     if not _is_usable(python):
         _create(root / ".venv")
     _install(root, python)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import configparser
 import json
 import os
 import subprocess
@@ -11,31 +13,20 @@ import venv
 import zipfile
 from pathlib import Path
 
+import environment
 import numpy as np
 import pytest
+import wheels
 
 from attn_gui import paths
+from attn_gui.files.installation import licences
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(out),
-        str(ROOT),
-    ]
-    run(command, cwd=out)
-    (built,) = out.glob("attn_gui-*.whl")
-    return built
+    return wheels.build(Path(sys.executable), ROOT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +80,53 @@ def test_starts_and_computes(elsewhere: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(answer["N"], weights, atol=1e-6)
 
 
-def test_installs_the_command(elsewhere: Path, tmp_path: Path) -> None:
-    command = elsewhere.with_name("attn-gui.exe" if sys.platform == "win32" else "attn-gui")
+def command(elsewhere: Path, name: str) -> str:
+    return str(elsewhere.with_name(f"{name}.exe" if sys.platform == "win32" else name))
+
+
+def test_installs_the_commands(elsewhere: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run([str(command), "export", "--example", "karina", "--stage", "N", "--out", str(out)], cwd=tmp_path)
+    words = ["export", "--example", "karina", "--stage", "N", "--out", str(out)]
+    run([command(elsewhere, "attn-gui-cli"), *words], cwd=tmp_path)
     assert any(out.iterdir())
+    answer = json.loads(run([command(elsewhere, "attn-gui"), "--smoke"], cwd=tmp_path).splitlines()[-1])
+    assert len(answer["N"]) == 5
+
+
+def test_the_window_comes_without_a_console_where_that_is_a_choice(wheel: Path) -> None:
+    (name,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("entry_points.txt"))
+    entries = configparser.ConfigParser()
+    entries.read_string(zipfile.ZipFile(wheel).read(name).decode())
+    assert dict(entries["gui_scripts"]) == {"attn-gui": "attn_gui.__main__:main"}
+    assert dict(entries["console_scripts"]) == {"attn-gui-cli": "attn_gui.__main__:main"}
+
+
+def test_shows_its_licences_as_the_source_tree_does(elsewhere: Path, tmp_path: Path) -> None:
+    code = "from attn_gui.files.installation import licences; print([(l.package, len(l.text)) for l in licences()])"
+    found = dict(ast.literal_eval(run([str(elsewhere), "-c", code], cwd=tmp_path)))
+    assert found["attn_gui"] == len((ROOT / "LICENSE").read_text("utf-8").strip())
+    assert found == {licence.package: len(licence.text) for licence in licences()}
+
+
+def test_nobody_objects_to_it(wheel: Path) -> None:
+    assert wheels.faults(Path(sys.executable), wheel) == []
+
+
+def test_a_wheel_that_is_no_good_is_objected_to(wheel: Path, tmp_path: Path) -> None:
+    broken = tmp_path / wheel.name
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(broken, "w") as new:
+        for name in old.namelist():
+            # a description of no kind that an index knows, and a file that is nobody's
+            data = old.read(name)
+            if name.endswith("/METADATA"):
+                data = data.replace(b"text/markdown", b"text/nothing")
+            if name.endswith("/RECORD"):
+                data += b"attn_gui/stray.pyc,,\n"
+            new.writestr(name, data)
+        new.writestr("attn_gui/stray.pyc", b"")
+    assert wheels.faults(Path(sys.executable), broken) == ["twine", "check-wheel-contents"]
+
+
+def test_a_wheel_that_cannot_be_built_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(environment.SetupError, match="could not be built"):
+        wheels.build(Path(sys.executable), tmp_path, tmp_path)

@@ -14,7 +14,7 @@ from attn_gui.cli.marking import run_mark
 from attn_gui.cli.parser import parser
 from attn_gui.cli.reporting import complain, flushed, not_printed
 from attn_gui.files.errors import FileError
-from attn_gui.model.errors import HiddenStage
+from attn_gui.model.errors import HiddenStage, NoTorch
 
 __all__ = ["COMMANDS", "Parser", "file_name", "flushed", "folder_name", "main", "parsed"]
 
@@ -34,7 +34,7 @@ def _run(arguments: list[str]) -> int:
         return COMMANDS[options.command](options)
     except OSError as error:  # files raise FileError: this is the standard output
         return not_printed(error)
-    except (Failure, FileError, HiddenStage, MemoryError) as error:
+    except (Failure, FileError, HiddenStage, MemoryError, NoTorch) as error:
         complain(str(error) or "not enough memory")
         return 1
     except KeyboardInterrupt:

@@ -34,6 +34,16 @@ def devices() -> list[Device]:
     return found
 
 
+def build() -> str:
+    """Which torch this is, and what it was built for: ``2.13.0+cpu, built for the CPU only``."""
+    version = torch.version
+    kinds = {"CUDA": version.cuda, "ROCm": version.hip, "XPU": getattr(version, "xpu", None)}
+    built = [f"{name} {number}" for name, number in kinds.items() if number]
+    if torch.backends.mps.is_built():
+        built.append("Apple GPUs")
+    return f"{torch.__version__}, built for {' and '.join(built) if built else 'the CPU only'}"
+
+
 def unsupported(device: str, precision: Precision) -> str | None:
     """Why ``device`` cannot compute in ``precision``, or None."""
     if device == "mps" and precision is Precision.FLOAT64:

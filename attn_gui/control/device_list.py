@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.worker import Priority, Worker, at_once
+from attn_gui.model.errors import NoTorch
 from attn_gui.model.precision import Precision
 
 JOB = "devices"
@@ -31,7 +32,10 @@ class DeviceEntry:
 
 
 class DeviceList(QObject):
-    """The devices, empty until they were asked for and ``listed`` said so; ``failed`` carries a sentence."""
+    """The devices, empty until they were asked for and ``listed`` said so; ``failed`` carries a sentence.
+
+    ``build`` tells which torch computes on them.
+    """
 
     listed = Signal()
     failed = Signal(str)
@@ -40,6 +44,7 @@ class DeviceList(QObject):
         super().__init__(parent)
         self._worker = worker
         self.entries: tuple[DeviceEntry, ...] = ()
+        self.build = ""
 
     def entry(self, name: str) -> DeviceEntry | None:
         return next((entry for entry in self.entries if entry.name == name), None)
@@ -47,21 +52,21 @@ class DeviceList(QObject):
     def ask(self) -> None:
         """Have the devices listed, unless they are already or soon will be."""
         if not self.entries and not self._worker.running(JOB):
-            self._worker.submit(JOB, at_once(_entries), Priority.BACKGROUND, self._on_entries, self._on_failure)
+            self._worker.submit(JOB, at_once(_listed), Priority.BACKGROUND, self._on_listed, self._on_failure)
 
-    def _on_entries(self, entries: tuple[DeviceEntry, ...]) -> None:
-        self.entries = entries
+    def _on_listed(self, found: tuple[tuple[DeviceEntry, ...], str]) -> None:
+        self.entries, self.build = found
         self.listed.emit()
 
     def _on_failure(self, error: BaseException) -> None:
-        self.failed.emit(f"The devices could not be listed: {error}")
+        self.failed.emit(str(error) if isinstance(error, NoTorch) else f"The devices could not be listed: {error}")
 
 
-def _entries() -> tuple[DeviceEntry, ...]:
+def _listed() -> tuple[tuple[DeviceEntry, ...], str]:
     # imported here, in the worker: the first paint does not wait for torch
-    from attn_gui.compute.devices import devices, unsupported
+    from attn_gui.compute.devices import build, devices, unsupported
 
-    return tuple(
+    entries = tuple(
         DeviceEntry(
             device.name,
             device.title,
@@ -70,3 +75,4 @@ def _entries() -> tuple[DeviceEntry, ...]:
         )
         for device in devices()
     )
+    return entries, build()

@@ -49,6 +49,7 @@ class Feed(QObject):
     def __init__(self, worker: Worker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.trace: Trace | None = None
+        self.failing = False  # whether the last trace that was asked for could not be had
         self._worker = worker
         self._asks: dict[str, Ask] = {}
         self._wanted: tuple[Experiment, str] | None = None
@@ -229,7 +230,7 @@ class Feed(QObject):
 
     def _on_trace(self, result: tuple[Trace, Answers]) -> None:
         trace, pictures = result
-        self.trace = trace
+        self.trace, self.failing = trace, False
         self._worker.cancel(PASS)
         for slot in self._asks:
             self._worker.cancel(slot)  # an answer about the trace before
@@ -261,6 +262,7 @@ class Feed(QObject):
                 self._on_answer(slot, ask, answer)
 
     def _on_failure(self, error: BaseException) -> None:
+        self.failing = True
         self.failed.emit(error)
         self._go_on()
 

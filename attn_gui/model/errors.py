@@ -22,6 +22,10 @@ class HiddenStage(ExperimentError):
         super().__init__(stage, "a stage that is shown", "one that the exercise hides until it is checked")
 
 
+class NoTorch(ImportError):
+    """There is no torch that could compute; the message says why, and what to do."""
+
+
 class TooLarge(MemoryError):
     """A computation that would need more memory than there is; the message says how much of each, in bytes."""
 

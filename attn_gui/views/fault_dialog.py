@@ -24,6 +24,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.views.context import Context
 
 TITLE = "Something went wrong; your work is kept"
+EARLIER = "attn_gui crashed before this start"
 WIDTH = 560
 DETAILS_HEIGHT = 260
 
@@ -84,8 +85,18 @@ class FaultDialog(QDialog):
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, self._column.totalHeightForWidth(WIDTH))
 
+    def show_reports(self, reports: tuple[Report, ...]) -> None:
+        """Show ``reports`` of runs before this one."""
+        self._forget()
+        self._reports += reports[:-1]
+        self._on_report(reports[-1])
+        self.show_details.setChecked(True)
+
     def _on_report(self, report: Report) -> None:
         self._reports.append(report)
+        title = EARLIER if report.earlier else TITLE
+        self.title.setText(title)
+        self.setAccessibleName(title)
         self.text.setText(_words(self._reports))
         self.details.setPlainText("\n".join(r.text for r in self._reports))
         self.outcome.clear()
@@ -93,7 +104,7 @@ class FaultDialog(QDialog):
         self.show()
         self.raise_()
         self.go_on.setFocus()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, TITLE))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, title))
 
     def _show_details(self, on: bool) -> None:
         self.details.setVisible(on)
@@ -137,6 +148,14 @@ def _wrapped() -> QLabel:
 
 def _words(reports: list[Report]) -> str:
     last = reports[-1]
+    if last.earlier:
+        times = f", {len(reports)} times" if len(reports) > 1 else ""
+        where = f"The report is in {last.path}" if last.path is not None else "The report could not be kept; copy it"
+        return (
+            f"A library that attn_gui uses ended the program at once{times}, the last time with “{last.summary}”. "
+            "Work that was not saved, if there was any, is offered above the tables.\n\n"
+            f"{where}. Nothing is sent anywhere, and it holds nothing that you typed."
+        )
     count = f"{len(reports)} faults, the last: " if len(reports) > 1 else ""
     where = (
         f"A report is in {last.path}; nothing is sent anywhere, and it holds nothing that you typed."

@@ -76,8 +76,10 @@ def number_font(points: float | None = None) -> QFont:
     return font
 
 
-# as large as Fusion draws those that are not checked; spin boxes as tall as the other fields
+# as large as Fusion draws those that are not checked; spin boxes as tall as the other fields; buttons of a drawer that
+# are sharp at any scale
 _CONTROLS = """
+    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({float}); }}
     QSpinBox {{ min-height: 19px; }}
     QToolButton:checked {{
         background: {band}; border: 1px solid {accent}; border-radius: 4px; padding: 1px 1px 1px 2px;
@@ -121,7 +123,6 @@ _OUTLINES = """
 
 # Fusion's own are dark
 _ON_DARK = """
-    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({float}); }}
     QCheckBox::indicator, QRadioButton::indicator {{
         background: {field}; border: {width}px solid {muted}; width: 12px; height: 12px;
     }}
@@ -134,12 +135,13 @@ _ON_DARK = """
     QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {line}; }}
 """
 
-_ICONS = ("up-on-dark", "down-on-dark", "close-on-dark", "float-on-dark", "tick-on-accent", "dot-on-accent")
+_ICONS = ("up-on-dark", "down-on-dark", "tick-on-accent", "dot-on-accent")
 
 
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
-    icons = {icon.partition("-")[0]: resource(f"icons/{icon}.svg").as_posix() for icon in _ICONS}
+    of_drawers = [f"{name}-on-{'dark' if theme.dark else 'light'}" for name in ("close", "float")]
+    icons = {icon.partition("-")[0]: resource(f"icons/{icon}.svg").as_posix() for icon in (*_ICONS, *of_drawers)}
     words = asdict(theme) | icons | {"width": width, "round": 6 + width}
     return (
         _CONTROLS.format(**words)

@@ -24,6 +24,7 @@ from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.structured import structured_experiment
 from attn_gui.model.tables import tables_of
 from attn_gui.views import half_typed
+from attn_gui.views.bar import Bar
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.capture.model_actions import ModelActions
 from attn_gui.views.closing import Closing
@@ -44,6 +45,7 @@ from attn_gui.views.recovery_bar import RecoveryBar
 from attn_gui.views.sentence_bar import SentenceBar
 from attn_gui.views.status import Status
 from attn_gui.views.top_bar import TopBar
+from attn_gui.views.torch_bar import TorchBar
 from attn_gui.views.tour_actions import TourActions
 from attn_gui.views.why_line import WhyLine
 
@@ -98,6 +100,7 @@ class MainWindow(QMainWindow):
         self.find_bar = FindBar(context, self.formula.go_to)
         self.why = WhyLine(context)
         self.recovery_bar = RecoveryBar(context, services.recovery)
+        self.torch_bar = TorchBar(context)
         self.pins = PinActions(context, self)
         self.docks = [
             Dock("Projections", "weights", lambda: _weights_drawer(context), self),
@@ -120,6 +123,7 @@ class MainWindow(QMainWindow):
         column = self._column = QVBoxLayout(centre)
         column.setContentsMargins(12, 8, 12, 4)
         column.setSpacing(8)
+        column.addWidget(self.torch_bar)
         column.addWidget(self.recovery_bar)
         column.addWidget(self.top_bar)
         column.addWidget(self.sentence)
@@ -152,6 +156,10 @@ class MainWindow(QMainWindow):
         self._refresh(context.document.session)
         self._look_where_told()
         self._restore()
+
+    def tell_above(self, bar: Bar) -> None:
+        """Put ``bar`` above everything."""
+        self._column.insertWidget(0, bar)
 
     def open_example(self, name: str) -> None:
         """Put a shipped example in place of the current experiment, as one undo step."""

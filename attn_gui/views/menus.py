@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6 import __version__ as qt_version
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMessageBox
 
-from attn_gui import __version__
 from attn_gui.files import examples
 from attn_gui.model.masks import choosable
 from attn_gui.model.reshape import head_choices
@@ -27,6 +24,7 @@ from attn_gui.views.shortcuts import LISTED_AS
 from attn_gui.views.top_bar import variant_reason
 
 if TYPE_CHECKING:
+    from attn_gui.views.about_dialog import AboutDialog
     from attn_gui.views.diagnose_dialog import DiagnoseDialog
     from attn_gui.views.exercise.make_dialog import MakeDialog
     from attn_gui.views.main_window import MainWindow
@@ -48,6 +46,7 @@ class Menus:
         self.help = HelpActions(window)
         self.arranging = ArrangingActions(self._context, window)
         self.diagnosis: DiagnoseDialog | None = None
+        self.about: AboutDialog | None = None
         self.exercises: MakeDialog | None = None
         self.barred_by_exercises: list[QAction] = []  # what shows or computes what an exercise hides
         bar = window.menuBar()
@@ -269,11 +268,14 @@ class Menus:
         self.exercises.activateWindow()
 
     def _show_about(self) -> None:
-        self._message(
-            f"attn_gui {__version__}",
-            f"Attention, explored: every number exact and editable.\n\n"
-            f"Python {platform.python_version()}, Qt for Python {qt_version}. MIT licence. No network.",
-        )
+        if self.about is None:
+            from attn_gui.views.about_dialog import AboutDialog
+
+            self.about = AboutDialog(self._context, self._window.more.devices, self._window)
+        self.about.refresh()
+        self.about.show()
+        self.about.raise_()
+        self.about.activateWindow()
 
     def _message(self, title: str, text: str) -> None:
         box = QMessageBox(self._window)

@@ -20,6 +20,7 @@ from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
+from attn_gui.views.nothing_yet import nothing_yet
 from attn_gui.views.number_delegate import SPACE, faint
 from attn_gui.views.painting import guarded
 from attn_gui.views.why.asking import why_action
@@ -52,6 +53,7 @@ class OutputTable(LitTable):
         BandFollower(self, context.bands)
         self.array.figures_changed.connect(self._on_model_changed)
         context.look.changed.connect(self._fit_columns)
+        context.feed.failed.connect(lambda error: self.viewport().update())
 
     def show_output(
         self, values: NDArray[Any], tokens: Sequence[str], columns: Sequence[str], precision: Precision
@@ -88,7 +90,7 @@ class OutputTable(LitTable):
         if self.context.feed.trace is None:
             painter = QPainter(self.viewport())
             painter.setPen(self.context.look.theme.colour("muted"))
-            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, "starting torch")
+            painter.drawText(self.viewport().rect(), Qt.AlignmentFlag.AlignCenter, nothing_yet(self.context.feed))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

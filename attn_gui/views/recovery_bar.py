@@ -5,54 +5,41 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QDateTime, QLocale, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QDateTime, QLocale
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from attn_gui.control.recovery import Left, Recovery
 from attn_gui.control.storage import reason
 from attn_gui.views import half_typed
+from attn_gui.views.bar import Bar
 from attn_gui.views.context import Context
 
 TOPIC, RESTORING = "recovery", "restoring"
 LONGEST_NAME = 48
 
 
-class RecoveryBar(QFrame):
+class RecoveryBar(Bar):
     """Shows the newest of what was left, with Restore, Discard and Not now; out of sight while there is nothing.
 
     What Recovery cannot do is said as a notice.
     """
 
     def __init__(self, context: Context, recovery: Recovery, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._context = context
+        super().__init__(context, "Unsaved work found", parent)
         self._recovery = recovery
         self._put_off: frozenset[Left] = frozenset()
-        self.setObjectName("recovery")
-        self.setAccessibleName("Unsaved work found")
-        self.text = QLabel()
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setMinimumWidth(0)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.restore = QPushButton("Re&store")
         self.discard = QPushButton("Dis&card")
         self.discard.setToolTip("Delete this unsaved work for good")
-        self.later = QToolButton()
-        self.later.setText("✕")
-        self.later.setAutoRaise(True)
         self.later.setToolTip("Not now: ask again at the next start")
         self.later.setAccessibleName("Not now")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.setSpacing(8)
-        row.addWidget(self.text, 1)
-        for button in (self.restore, self.discard, self.later):
-            row.addWidget(button)
+        self.add(self.restore)
+        self.add(self.discard)
         self.restore.clicked.connect(self._restore)
         self.discard.clicked.connect(self._discard)
         self.later.clicked.connect(self._put_off_all)
-        context.look.changed.connect(self._restyle)
         context.document.unsaved_changed.connect(self._hint)
         context.document.path_changed.connect(lambda: context.notices.withdraw(RESTORING))
         recovery.found_changed.connect(self._refresh)
@@ -60,7 +47,6 @@ class RecoveryBar(QFrame):
         recovery.mended.connect(self._on_mended)
         recovery.damaged.connect(self._on_damaged)
         recovery.restore_failed.connect(self._on_restore_failed)
-        self._restyle()
         self._refresh()
         recovery.search()
 
@@ -72,18 +58,16 @@ class RecoveryBar(QFrame):
 
     def _refresh(self) -> None:
         left = self.offered
-        self.setVisible(left is not None)
         if left is None:
+            self.hide()
             return
         count = len(self._recovery.found) - len(self._put_off)
         of = f" (1 of {count})" if count > 1 else ""
         what = "Your unsaved work was put aside" if left.put_aside else "attn_gui ended unexpectedly. Unsaved work"
         text = f"{what}{of}, from {when(left.time, datetime.now())}: {_shortened(left.name)}"
-        self.text.setText(text)
         self.text.setToolTip(left.name)
-        self.setAccessibleDescription(text)
         self._hint()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        self.say(text)
 
     def _hint(self) -> None:
         exchange = "; your present changes are then offered here" if self._context.document.dirty else ""
@@ -112,13 +96,6 @@ class RecoveryBar(QFrame):
 
     def _on_restore_failed(self, left: Left, error: BaseException) -> None:
         self._context.notices.error(f"“{_shortened(left.name)}” was not restored: {reason(error)}", RESTORING)
-
-    def _restyle(self) -> None:
-        theme = self._context.look.theme
-        width = 2 if theme.name == "contrast" else 1
-        self.setStyleSheet(
-            f"QFrame#recovery {{ background: {theme.band}; border: {width}px solid {theme.line}; border-radius: 6px; }}"
-        )
 
 
 def when(time: datetime | None, now: datetime) -> str:

@@ -19,6 +19,7 @@ from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import beginning, first_lines
 from attn_gui.views.figures import percentages
+from attn_gui.views.nothing_yet import nothing_yet
 
 SLOT = "sentence"
 # as many keys as one reads in a line, or fewer where it has no room for them; of more, the largest
@@ -56,7 +57,7 @@ class SentenceBar(QWidget):
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self.sentence = QLabel("starting torch")
+        self.sentence = QLabel(nothing_yet(context.feed))
         self.sentence.setTextFormat(Qt.TextFormat.RichText)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -79,6 +80,7 @@ class SentenceBar(QWidget):
         layout.addWidget(self.note)
         context.feed.traced.connect(lambda trace: self._forget())
         context.feed.answered.connect(self._on_answer)
+        context.feed.failed.connect(lambda error: self._on_failure())
         context.selection.cell_changed.connect(lambda query, key: self._ask())
         context.selection.head_changed.connect(lambda head: self._ask())
         context.document.changed.connect(lambda before, after: self._show_note())
@@ -108,6 +110,10 @@ class SentenceBar(QWidget):
     def _forget(self) -> None:
         # of another experiment, whose tokens are no longer there
         self._row = None
+
+    def _on_failure(self) -> None:
+        if self._context.feed.trace is None:
+            self.sentence.setText(nothing_yet(self._context.feed))
 
     def _ask_anew(self) -> None:
         if self._row is not None:

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QT
 from attn_gui.control.notices import Kind, Notice
 from attn_gui.model.answers import NotYet, RowSums
 from attn_gui.model.asks import RowSumsAsk
-from attn_gui.model.errors import TooLarge
+from attn_gui.model.errors import NoTorch, TooLarge
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.trace import Trace
 from attn_gui.views.context import Context
 from attn_gui.views.figures import shown
+from attn_gui.views.nothing_yet import nothing_yet
 
 SLOT = "status"
 PATIENCE_MS = 300
@@ -30,7 +31,7 @@ class Status(QWidget):
         self._context = context
         self._sums: RowSums | None = None
         self._notice: Notice | None = None
-        self.facts = QLabel("starting torch")
+        self.facts = QLabel(nothing_yet(context.feed))
         self.facts.setObjectName("muted")
         self.facts.setAccessibleName("What is shown")
         self.notice = QLabel()
@@ -142,6 +143,10 @@ class Status(QWidget):
         self.facts.setText("  ·  ".join([*_facts(trace), last]))
 
     def _on_failure(self, error: BaseException) -> None:
+        if self._context.feed.trace is None:
+            self.facts.setText(nothing_yet(self._context.feed))
+        if isinstance(error, NoTorch):
+            return  # it has a bar of its own
         kept = " The last result is still shown." if self._context.feed.trace is not None else ""
         if isinstance(error, TooLarge):
             text = f"Too large to compute: {error}. Use fewer tokens or heads, or a lower precision."

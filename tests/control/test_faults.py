@@ -17,7 +17,7 @@ from attn_gui import __version__
 from attn_gui.control import faults as faults_module
 from attn_gui.control.faults import Faults, Report, install
 from attn_gui.files.errors import FileError
-from attn_gui.model.errors import ExperimentError, TooLarge
+from attn_gui.model.errors import ExperimentError, NoTorch, TooLarge
 
 SECRET = "a word that the person typed"
 
@@ -210,25 +210,118 @@ def test_a_window_that_is_gone_is_not_told(qtbot: QtBot, passed_on: list, profil
     assert passed_on == [error]
 
 
-def test_a_process_that_is_struck_down_leaves_its_stack(profile: Path) -> None:
-    script = """
-import ctypes, sys
+RUN = """
+import ctypes, os, sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QObject
 from attn_gui.control.faults import install
 
 application = QCoreApplication([])
 parent = QObject()
-install(Path(sys.argv[1]), parent)
+caught = install(Path(sys.argv[1]), parent)
+print([report.summary for report in caught.earlier], flush=True)
 
 def strike_down():
     ctypes.string_at(0)
 
-strike_down()
 """
-    done = subprocess.run([sys.executable, "-c", script, str(profile)], capture_output=True, timeout=60)
-    assert done.returncode != 0
-    assert "in strike_down" in (profile / "crash" / "fatal.log").read_text()
+
+
+def other_run(profile: Path, end: str) -> subprocess.Popen[str]:
+    """Another instance, which goes on to ``end``."""
+    command = [sys.executable, "-c", RUN + end, str(profile)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended_by(profile: Path, end: str) -> None:
+    other = other_run(profile, end)
+    other.communicate(timeout=60)
+    assert other.returncode != 0
+
+
+def earlier(profile: Path) -> tuple[Report, ...]:
+    watch = Watch(profile)
+    watch.parent.deleteLater()
+    return watch.faults.earlier
+
+
+def test_a_process_that_is_struck_down_is_told_of_at_the_next_start(
+    qtbot: QtBot, passed_on: list, profile: Path
+) -> None:
+    ended_by(profile, "strike_down()")
+    (report,) = earlier(profile)
+    assert report.earlier
+    assert report.summary == "Segmentation fault"
+    assert report.path is not None
+    assert report.path.parent == profile / "crash"
+    assert report.path.read_text(encoding="utf-8") == report.text
+    assert report.text.startswith(f"attn_gui {__version__}: report of a fault")
+    assert "PySide6 6" in report.text
+    assert "in strike_down" in report.text
+    assert earlier(profile) == ()
+
+
+def test_no_folders_are_in_what_is_told_of_it(qtbot: QtBot, passed_on: list, profile: Path) -> None:
+    end = "import string; string.Formatter.check_unused_args = lambda *_: ctypes.string_at(0)"
+    ended_by(profile, f"{end}\nstring.Formatter().vformat('', (), {{}})")
+    text = earlier(profile)[0].text
+    assert 'File "string.py", line ' in text
+    for private in (str(Path.home()), str(Path(__file__).parents[2]), sys.prefix):
+        assert private not in text
+
+
+@pytest.mark.parametrize("end", ["sys.exit(3)", "os.kill(os.getpid(), 9)"])
+def test_of_any_other_end_nothing_is_told(qtbot: QtBot, passed_on: list, profile: Path, end: str) -> None:
+    ended_by(profile, end)
+    assert earlier(profile) == ()
+    assert list((profile / "crash").glob("report-*")) == []
+
+
+def test_another_that_runs_is_left_alone(qtbot: QtBot, passed_on: list, profile: Path) -> None:
+    other = other_run(profile, "sys.stdin.readline(); strike_down()")
+    assert other.stdout is not None
+    assert other.stdout.readline() == "[]\n"
+    assert earlier(profile) == ()
+    other.communicate("go\n", timeout=60)
+    assert len(earlier(profile)) == 1
+
+
+def test_each_that_was_struck_down_is_told_of(qtbot: QtBot, passed_on: list, profile: Path) -> None:
+    others = [other_run(profile, "sys.stdin.readline(); " + end) for end in ("strike_down()", "os.abort()")]
+    for other in others:
+        assert other.stdout is not None
+        other.stdout.readline()
+    for other in others:
+        other.communicate("go\n", timeout=60)
+    assert sorted(report.summary for report in earlier(profile)) == ["Aborted", "Segmentation fault"]
+
+
+def test_a_good_end_leaves_nothing(qtbot: QtBot, passed_on: list, profile: Path) -> None:
+    watch = Watch(profile)
+    assert len(list((profile / "crash").iterdir())) == 2  # what would be written to, and its lock
+    with qtbot.waitSignal(watch.parent.destroyed):
+        watch.parent.deleteLater()
+    assert list((profile / "crash").iterdir()) == []
+
+
+def test_a_window_that_could_not_open_has_a_report(qtbot: QtBot, profile: Path) -> None:
+    try:
+        stumble()
+    except ValueError as error:
+        report = faults_module.written(profile, error)
+    assert report.path is not None
+    assert "in stumble" in report.path.read_text(encoding="utf-8")
+    assert SECRET not in report.text
+
+
+def test_no_torch_is_no_fault(watch: Watch, qtbot: QtBot, passed_on: list) -> None:
+    def compute() -> None:
+        raise NoTorch("torch is not installed")
+
+    watch.faults.report_unexpected(NoTorch())
+    in_a_slot(compute)
+    qtbot.wait(20)
+    assert (watch.reports, passed_on) == ([], [])
 
 
 def test_a_fault_before_the_event_loop_is_told_once_it_runs(qtbot: QtBot, profile: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -160,15 +162,50 @@ def test_shots_and_bench_run_offscreen_from_the_tree(tree: Tree, monkeypatch: py
     assert not {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"} & bench["variables"].keys()
 
 
+@posix
+def test_a_wheel_is_built_and_looked_at(tree: Tree) -> None:
+    # a stand-in makes what pip would have made
+    made = tree.root / "dist" / "attn_gui-9.whl"
+    wheel = f'if "wheel" in sys.argv: pathlib.Path({str(made)!r}).write_bytes(b"wheel")\n'
+    script(tree.bin / "python", TELL_PYTHON.replace("fail = ", wheel + "fail = "))
+    for name in ("twine", "check-wheel-contents"):
+        script(tree.bin / name, TELL)
+    made.parent.mkdir()
+    made.with_name("attn_gui-8.whl").touch()
+    done = tree.dev("wheel")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == f"{hashlib.sha256(b'wheel').hexdigest()}  attn_gui-9.whl"
+    assert [path.name for path in made.parent.iterdir()] == ["attn_gui-9.whl"]
+    pip, twine, contents = tree.told()
+    assert pip["arguments"][:3] == ["-m", "pip", "wheel"]
+    assert {"--no-deps", "--no-build-isolation"} <= set(pip["arguments"])
+    assert twine["arguments"] == ["check", "--strict", str(made)]
+    assert contents["arguments"] == [str(made)]
+    tree.fail("twine")
+    refused = tree.dev("wheel")
+    assert (refused.returncode, refused.stdout.splitlines()[-1]) == (1, "== failed: twine")
+
+
+def test_intel_macs_are_told_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pyproject.toml", "packaging/constraints.txt", "packaging/models.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(environment.SetupError, match=r"nothing newer than 2\.2 for Intel Macs"):
+        environment.prepare(tmp_path)
+    assert not (tmp_path / ".venv").exists()
+
+
 def test_help_and_an_unknown_verb(tree: Tree) -> None:
     helped = tree.dev("--help")
     assert (helped.returncode, helped.stderr) == (0, "")
-    for verb in ("run", "test", "shots", "bench"):
+    for verb in ("run", "test", "shots", "bench", "wheel"):
         assert re.search(rf"^    {verb} ", helped.stdout, re.MULTILINE)
     for arguments in ([], ["bundel"]):
         refused = tree.dev(*arguments)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "run | test | shots | bench" in refused.stderr
+        assert "run | test | shots | bench | wheel" in refused.stderr
 
 
 @posix

@@ -81,6 +81,7 @@ def open_dialogs(window: MainWindow) -> None:
     for action in (window.files.describe, window.files.export, window.formula.tokens.text_to_tokens):
         action.trigger()
     window.menus._show_diagnosis()
+    window.menus._show_about()
     window.top_bar.masking.open_panel()
     window.files._weights_dialog().show()
     window.files._tensors_dialog().show()

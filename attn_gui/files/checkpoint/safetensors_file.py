@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from attn_gui import torch_loading
 from attn_gui.files.checkpoint.declared import (
     ITEM_BYTES,
     MAX_AXES,
@@ -83,7 +84,8 @@ def places(path: Path) -> tuple[Contents, dict[str, int]]:
 
 
 def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:
-    """The tensors ``names`` of ``path``, which were looked at before; raises FileError."""
+    """The tensors ``names`` of ``path``, which were looked at before; raises FileError, or NoTorch."""
+    torch_loading.load()
     import torch
     from safetensors import SafetensorError, safe_open
 

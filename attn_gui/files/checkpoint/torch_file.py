@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
+from attn_gui import torch_loading
 from attn_gui.files.checkpoint.declared import Contents, StateTensor, check_there, flattened
 from attn_gui.files.checkpoint.pickle_text import StoredTensor, read
 from attn_gui.files.errors import BROKEN, FileError, cannot_read, check_size
@@ -36,7 +37,8 @@ def look(path: Path) -> Contents:
 
 
 def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:
-    """The tensors ``names`` of ``path``; raises FileError."""
+    """The tensors ``names`` of ``path``; raises FileError, or NoTorch."""
+    torch_loading.load()
     import torch
 
     with Archive(path) as archive:

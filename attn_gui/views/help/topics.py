@@ -25,6 +25,8 @@ TOPICS = {
     "HintLine": "tours.md#try-this",
     "Status": "window.md#the-status-line",
     "RecoveryBar": "saving.md#after-a-crash",
+    "CrashBar": "saving.md#after-a-crash",
+    "TorchBar": "window.md#without-torch",
     "WeightsDrawer": "weights.md",
     "StagesDrawer": "attention.md",
     "HeadsDrawer": "heads.md",

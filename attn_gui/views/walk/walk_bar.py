@@ -16,6 +16,7 @@ from attn_gui.model.stages import STAGES
 from attn_gui.model.vector import Vector, VectorAsk
 from attn_gui.views.context import Context
 from attn_gui.views.formula_label import FormulaLabel
+from attn_gui.views.nothing_yet import nothing_yet
 from attn_gui.views.walk import words
 from attn_gui.views.walk.numbers import Numbers, formula_of
 from attn_gui.views.walk.scrubber import Scrubber
@@ -211,7 +212,7 @@ class WalkBar(QFrame):
             self.numbers.show_derivation(e, derivation)
         elif feed.trace is None or isinstance(derivation, NotYet):
             self._patience.stop()
-            self.numbers.say("starting torch" if feed.trace is None else PASSING)
+            self.numbers.say(nothing_yet(feed) if feed.trace is None else PASSING)
         elif not self._patience.isActive():
             self.formula.setText("")
             self._patience.start()

@@ -88,6 +88,12 @@ DIALOGS = {
         "Save report": "Writes the report to a file.",
         "Continue": "Goes back to work. The session is as it was.",
     },
+    "AboutDialog": {
+        "Licence of": "Whose licence stands below: attn_gui’s, Python’s, or that of a package that it uses.",
+        "Licence": "The licence in full.",
+        "Copy details": "Copies the versions and devices, a line each, for a report.",
+        "Close": "Closes this window again.",
+    },
     "ShortcutsDialog": {
         "Show only lines with": "Narrows the list down to the lines with these words or keys.",
         "Keyboard and mouse": "What each key and gesture does, menu by menu.",

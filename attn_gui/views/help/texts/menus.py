@@ -128,7 +128,7 @@ ENTRIES = {
     "Help on what has the focus": "Opens the help at the page on the part of the window that is used.",
     "Keyboard and mouse": "Lists every key and gesture, to copy or print.",
     "What’s This?": "Then click a control to read what it is for, or press Shift+F1 again for the one with the focus.",
-    "About attn_gui": "The version of the program and of what it is built on.",
+    "About attn_gui": "Versions, what is computed on, and the licences of everything inside.",
     "As the system": "Light or dark as the system says, and along with it when it changes.",
     "Light": "Dark figures on white, for bright rooms and projectors.",
     "Dark": "Light figures on dark grey, for dim rooms.",

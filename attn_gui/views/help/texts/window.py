@@ -96,6 +96,14 @@ WINDOW = {
         "Discard": "Deletes this unsaved work for good.",
         "Not now": "Leaves the unsaved work aside and asks again at the next start.",
     },
+    "TorchBar": {
+        "Copy": "Copies these words, with the command that mends it.",
+        "Put this away": "Takes the line away until the next start.",
+    },
+    "CrashBar": {
+        "Show": "Shows the report of the crash. Nothing is sent anywhere.",
+        "Put this away": "Takes the line away; the report stays in its folder.",
+    },
     "MainWindow": {
         "Projections": "Opens the matrices W and the other tables that can be edited.",
         "Stages": "Opens every step of the computation as a table or a heatmap.",
