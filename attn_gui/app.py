@@ -21,7 +21,7 @@ from attn_gui.cli import Parser, file_name, flushed, folder_name, parsed
 from attn_gui.control import faults
 from attn_gui.control.document import Document
 from attn_gui.control.exports import Exports
-from attn_gui.control.faults import Report
+from attn_gui.control.fault_reports import Report
 from attn_gui.control.feed import Feed
 from attn_gui.control.notices import Notices
 from attn_gui.control.recovery import Recovery

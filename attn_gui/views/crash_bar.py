@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from attn_gui.control.faults import Report
+from attn_gui.control.fault_reports import Report
 from attn_gui.views.bar import Bar
 from attn_gui.views.context import Context
 from attn_gui.views.fault_dialog import FaultDialog

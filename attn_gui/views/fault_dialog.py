@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attn_gui.control.faults import Faults, Report
+from attn_gui.control.fault_reports import Report
+from attn_gui.control.faults import Faults
 from attn_gui.control.storage import reason
 from attn_gui.files.atomic import write_bytes
 from attn_gui.files.errors import FileError

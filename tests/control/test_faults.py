@@ -14,8 +14,9 @@ from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from attn_gui import __version__
-from attn_gui.control import faults as faults_module
-from attn_gui.control.faults import Faults, Report, install
+from attn_gui.control import fault_reports
+from attn_gui.control.fault_reports import Report
+from attn_gui.control.faults import Faults, install, written
 from attn_gui.files.errors import FileError
 from attn_gui.model.errors import ExperimentError, NoTorch, TooLarge
 
@@ -131,7 +132,7 @@ def test_a_very_deep_stack_is_shortened(watch: Watch, qtbot: QtBot) -> None:
     with qtbot.waitSignal(watch.faults.reported):
         in_a_slot(lambda: stumble(200))
     text = watch.reports[0].text
-    assert text.count("in stumble") <= faults_module.SHOWN_FRAMES
+    assert text.count("in stumble") <= fault_reports.SHOWN_FRAMES
     assert "more" in text
 
 
@@ -177,7 +178,7 @@ def test_where_no_report_can_be_written_it_is_still_told(passed_on: list, qtbot:
 
 
 def test_old_reports_make_room(watch: Watch, qtbot: QtBot, profile: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults_module, "KEPT_REPORTS", 3)
+    monkeypatch.setattr(fault_reports, "KEPT_REPORTS", 3)
     for year in range(2001, 2006):
         (profile / "crash" / f"report-{year}0101-000000-00000000.txt").write_text("old")
     with qtbot.waitSignal(watch.faults.reported):
@@ -308,7 +309,7 @@ def test_a_window_that_could_not_open_has_a_report(qtbot: QtBot, profile: Path) 
     try:
         stumble()
     except ValueError as error:
-        report = faults_module.written(profile, error)
+        report = written(profile, error)
     assert report.path is not None
     assert "in stumble" in report.path.read_text(encoding="utf-8")
     assert SECRET not in report.text

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from attn_gui.app import open_window
-from attn_gui.control import faults
+from attn_gui.control import fatal_log, fault_reports
 from attn_gui.files import examples
 from attn_gui.model.session import Session
 from attn_gui.views.crash_bar import CrashBar
@@ -22,9 +22,9 @@ STACK = 'Fatal Python error: Segmentation fault\n\nThread 0x1 (most recent call 
 
 
 def crashed(profile: Path, name: str) -> None:
-    (profile / faults.FOLDER).mkdir(parents=True, exist_ok=True)
-    log = profile / faults.FOLDER / f"{faults.FATAL}{name}.log"
-    log.write_text(f"attn_gui 0.1.0: report of a fault\n{faults.BEGINS}\n{STACK}", encoding="utf-8")
+    (profile / fault_reports.FOLDER).mkdir(parents=True, exist_ok=True)
+    log = profile / fault_reports.FOLDER / f"{fatal_log.FATAL}{name}.log"
+    log.write_text(f"attn_gui 0.1.0: report of a fault\n{fatal_log.BEGINS}\n{STACK}", encoding="utf-8")
 
 
 @pytest.fixture
