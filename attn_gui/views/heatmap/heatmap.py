@@ -27,12 +27,13 @@ from attn_gui.views.heatmap.minimap import Minimap
 from attn_gui.views.heatmap.outlet import Outlet
 from attn_gui.views.heatmap.picking import KEY, QUERY, Picker
 from attn_gui.views.heatmap.pictures import Pictures
-from attn_gui.views.heatmap.plot import FAILED, Plot
+from attn_gui.views.heatmap.plot import Plot
 from attn_gui.views.heatmap.pointer import Pointer
 from attn_gui.views.heatmap.readout import ReadOut
 from attn_gui.views.heatmap.scale import scale_of
 from attn_gui.views.heatmap.twin import Twin
 from attn_gui.views.heatmap.words import cell_description
+from attn_gui.views.nothing_yet import FAILED
 
 # a trace that takes longer dims the picture that it will replace
 PATIENCE_MS = 300

@@ -28,14 +28,13 @@ from attn_gui.views.heatmap.numbers_item import NumbersItem
 from attn_gui.views.heatmap.parts_item import PartsItem, parts_of
 from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
+from attn_gui.views.nothing_yet import STARTING
 from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable
 
 if TYPE_CHECKING:
     from attn_gui.views.heatmap.canvas import Canvas
 
-STARTING = "starting torch"
-FAILED = "nothing computed yet"
 DIMMED = 0.5
 
 
