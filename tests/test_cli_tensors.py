@@ -86,6 +86,31 @@ def test_a_mask_with_one_sensible_meaning_is_read_so_and_it_is_said(
     assert "mask: true (or 1) means blocked, as its name says" in told(capsys, "info", str(path))[1].splitlines()
 
 
+def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command takes the same one, or says that there is none."""
+    code, out, _ = told(capsys, "scores", "--example", "minilm", "--layer", "3")
+    heads = out.splitlines()[1:]
+    assert code == 0 and len(heads) == 2 * 12  # of both texts
+    assert all(line.startswith("Layer 3 ") for line in heads)
+    code, out, _ = told(capsys, "scores", "--example", "minilm", "--layer", "3", "--batch", "2")
+    assert code == 0 and len(out.splitlines()) == 1 + 12
+    folder = tmp_path / "out"
+    code, out, _ = told(capsys, "export", "--example", "minilm", "--layer", "3", "--batch", "2", "--out", str(folder))
+    assert (code, out.startswith("Layer 3 · text 2")) == (0, True)
+    lines = told(capsys, "info", "--example", "minilm", "--layer", "3")[1].splitlines()
+    assert [line for line in lines if line.startswith("Layer ")] == ["Layer 3 · text 1 (current)", "Layer 3 · text 2"]
+    for command in ("scores", "info"):
+        code, _, err = told(capsys, command, "--example", "minilm", "--layer", "9")
+        assert (code, "a layer from 1 to 6, received layer 9" in err) == (1, True)
+        code, _, err = told(capsys, command, "--example", "minilm", "--batch", "3")
+        assert (code, "a batch of 2 items, received item 3" in err) == (1, True)
+        code, _, err = told(capsys, command, "--example", "karina", "--batch", "1")
+        assert (code, "a batch, for --batch" in err) == (1, True)
+    np.savez(tmp_path / "layers.npz", **{f"layer_{k}": weights(2, 3, 3) for k in range(3)})
+    code, out, _ = told(capsys, "scores", str(tmp_path / "layers.npz"), "--layer", "2")
+    assert code == 0 and len(out.splitlines()) == 1 + 2
+
+
 def test_info_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "attn.npy", weights(3, 4, 5, 5))
     code, _, err = told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "9")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from attn_gui import paths
 from attn_gui.files import session
@@ -24,6 +24,7 @@ from attn_gui.model.session import NamedExperiment, Session
 
 # what the window is started with besides the file
 TAKE = "--take"
+MOST_SAID = 4000
 # the package is found where it is now, if it was not installed
 START = "import sys; sys.path.append(sys.argv.pop(1)); from attn_gui.__main__ import main; sys.exit(main())"
 
@@ -101,20 +102,26 @@ def _start(*arguments: str | Path) -> None:
         apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS}
     # -P: a file of the present folder may be called as a module is
     command = [sys.executable, "-P", "-c", START, str(Path(paths.__file__).parent.parent), *map(str, arguments)]
-    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, **apart)
+    # nothing of ours is kept open by a window that outlives us: a pipe would not end before it does
+    said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by whoever watches
+    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, **apart)
     taken = arguments[-1] if TAKE in arguments else None
-    threading.Thread(target=_watch, args=(started, taken), name="attn_gui window", daemon=True).start()
+    threading.Thread(target=_watch, args=(started, said, taken), name="attn_gui window", daemon=True).start()
 
 
-def _watch(started: subprocess.Popen[bytes], taken: str | Path | None) -> None:
-    """Say so at the prompt if the program ends with an error; ``taken`` is a file that it was to take."""
-    code = started.wait()
-    if not code:
-        return
+def _watch(started: subprocess.Popen[bytes], said: IO[bytes], taken: str | Path | None) -> None:
+    """Say at the prompt if the program ends with an error, and what it ``said``; ``taken``: a file it was to take."""
+    with said:
+        code = started.wait()
+        if not code:
+            return
+        said.seek(0)
+        last = said.read(MOST_SAID).decode("utf-8", "replace").rstrip()
     if taken is not None:
         with suppress(OSError):
             os.unlink(taken)
     # what a notebook shows is not where the program itself wrote
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
-            print(f"attn_gui: the window has ended with an error (exit code {code})", file=sys.stderr, flush=True)
+            told = f"attn_gui: the window has ended with an error (exit code {code})"
+            print("\n".join(filter(None, (last, told))), file=sys.stderr, flush=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from pathlib import Path
@@ -15,6 +15,7 @@ from attn_gui.files.tensors.looking import look
 from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, cells_of, previews
 from attn_gui.files.tensors.opening import ids_of, session_of
 from attn_gui.model.counted import counted
+from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.session import Session
 from attn_gui.model.tensors.axes import Role
@@ -68,11 +69,25 @@ def session_from(path: Path, choices: Choices) -> Generator[float, None, Session
 
 
 def at_layer(path: Path, session: Session, layer: int) -> Session:
-    """``session`` with the first experiment of a layer, counted from 0, as its current one; raises FileError."""
-    for index, named in enumerate(session.experiments):
-        if named.place is not None and named.place.layer == layer:
-            return replace(session, current=index)
-    raise _no_layer(path, [named.place.layer for named in session.experiments if named.place is not None], layer)
+    """What ``session`` holds of a layer, counted from 0; raises FileError."""
+    layers = [named.place.layer for named in session.experiments if named.place is not None]
+    if layer not in layers:
+        raise _no_layer(path, layers, layer)
+    return _only(session, lambda place: place.layer == layer)
+
+
+def at_batch(path: Path, session: Session, batch: int) -> Session:
+    """What ``session`` holds of an item of the batch, counted from 0; raises FileError."""
+    items = {named.place.batch for named in session.experiments if named.place is not None} - {None}
+    if batch not in items:
+        there = f"a batch of {counted(len(items), 'item')}" if items else "a batch, for --batch"
+        raise FileError(path, "", there, f"item {batch + 1}")
+    return _only(session, lambda place: place.batch == batch)
+
+
+def _only(session: Session, wanted: Callable[[LayerPlace], bool]) -> Session:
+    kept = tuple(named for named in session.experiments if named.place is not None and wanted(named.place))
+    return replace(session, experiments=kept, current=kept.index(session.named) if session.named in kept else 0)
 
 
 def described(path: Path, choices: Choices, layer: int | None = None) -> Generator[float, None, list[str]]:

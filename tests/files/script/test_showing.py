@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -217,6 +218,37 @@ def test_the_window_comes_in_its_own_process_and_outlives_the_script(tmp_path: P
         time.sleep(0.1)
     assert json.loads(told.read_text())["N"] == [[0.25, 0.75], [1.0, 0.0]]
     assert not list(tmp_path.glob("attn_gui-*.attn")), "the window has taken the file"
+
+
+STAYING = """
+import sys
+import numpy as np
+import attn_gui
+from attn_gui.files.script import showing
+showing.START = "import time; time.sleep(120)"
+real = showing.subprocess.Popen
+def popen(*arguments, **options):
+    started = real(*arguments, **options)
+    open(sys.argv[1], "w").write(str(started.pid))
+    return started
+showing.subprocess.Popen = popen
+attn_gui.show(np.array([[1.0]]))
+"""
+
+
+def test_whoever_reads_what_a_script_says_does_not_wait_for_the_window(tmp_path: Path) -> None:
+    root = str(Path(showing.paths.__file__).parent.parent)
+    pid = tmp_path / "pid"
+    try:
+        subprocess.run(
+            [sys.executable, "-P", "-c", f"import sys; sys.path.append({root!r})\n{STAYING}", str(pid)],
+            capture_output=True,
+            timeout=60,
+            env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "TMPDIR": str(tmp_path), "TEMP": str(tmp_path)},
+            check=True,
+        )
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGTERM)
 
 
 PROMPT = """
