@@ -39,12 +39,17 @@ def _failure() -> str | None:
         if error.name == "torch":
             return f"torch is not installed. {_remedy()}"
         return f"torch cannot be loaded, since {error.name} is not installed. {_remedy('--force-reinstall ')}"
-    except Exception as error:  # a library that is missing, damaged or made for another processor, and whatever else
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a library that is missing, damaged or made for another processor, or one that exits
         first = (str(error).strip() or "no reason given").splitlines()[0]
         also = REDISTRIBUTABLE if sys.platform == "win32" and isinstance(error, OSError) else ""
         return f"torch cannot be loaded ({type(error).__name__}: {first}).{also} {_remedy('--force-reinstall ')}"
-    found = str(torch.__version__)
-    if tuple(int(part) for part in re.findall(r"\d+", found)[:2]) < LEAST:
+    found = str(getattr(torch, "__version__", ""))
+    numbers = tuple(int(part) for part in re.findall(r"\d+", found)[:2])
+    if not numbers or (numbers >= LEAST and not hasattr(torch, "Tensor")):  # a folder left behind imports as well
+        return f"torch cannot be loaded, since parts of it are missing. {_remedy('--force-reinstall ')}"
+    if numbers < LEAST:
         return f"torch {found} is too old. {_remedy('--upgrade ')}"
     return None
 

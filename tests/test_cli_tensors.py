@@ -35,7 +35,7 @@ def test_info_says_what_is_there_and_how_it_is_read(tmp_path: Path, capsys: pyte
     assert lines[0].endswith("; Weights N: layer, head, query, key")
     assert lines[1:4] == [
         "attention: 12 layers, 4 heads, 5 queries, 5 keys",
-        "doubt: 12 items in axis 0, read as layers: is this a batch?",
+        "doubt: 12 items in axis 0, read as layers: is this a batch? (say so with --axes batch,head,query,key=attn)",
         "The weights are shown as they are",
     ]
 
@@ -111,6 +111,27 @@ def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, caps
     assert code == 0 and len(out.splitlines()) == 1 + 2
 
 
+def test_a_doubt_names_the_options_that_settle_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    random = np.random.default_rng(0)
+    path = str(tmp_path / "turned.npz")
+    np.savez(path, **{name: random.normal(size=(2, 10, 4, 8)) for name in "qkv"})
+    doubts = [line for line in told(capsys, "info", path)[1].splitlines() if line.startswith("doubt: ")]
+    assert len(doubts) == 1
+    options = doubts[0].partition("(say so with ")[2].removesuffix(")").split()
+    assert options.count("--axes") == 3
+    code, out, _ = told(capsys, "info", path, *options)
+    assert code == 0 and "doubt: " not in out and "10 queries, 10 keys" in out
+    code, out, _ = told(capsys, "info", path, *options[:2])
+    assert "(say so with --kv-heads or --axes)" in out
+
+
+def test_a_models_folder_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "weights.npz", w=np.ones((3, 3)))
+    assert "Open model" not in told(capsys, "info", str(tmp_path))[1]
+    (tmp_path / "config.json").write_text("{}")
+    assert "File > Open model" in told(capsys, "info", str(tmp_path))[1]
+
+
 def test_info_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(tmp_path / "attn.npy", weights(3, 4, 5, 5))
     code, _, err = told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "9")
@@ -131,7 +152,7 @@ def test_fewer_heads_of_keys_in_a_fused_axis(tmp_path: Path, capsys: pytest.Capt
         found = read(out / f"{stage}_head{head}.csv").values
         np.testing.assert_array_equal(found, numbers[0, :, first : first + 5])
     code, _, err = told(capsys, *arguments[:5], "3", *arguments[6:])
-    assert code == 1 and "(say so with --kv-heads)" in err
+    assert code == 1 and "(say so with --kv-heads or --axes)" in err
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

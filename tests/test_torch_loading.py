@@ -44,6 +44,11 @@ COMMAND = "from attn_gui.__main__ import main; sys.exit(main())"
         ("__version__ = '2.2.2+cpu'", "torch 2.2.2+cpu is too old. "),
         (BROKEN, "torch cannot be loaded (OSError: [WinError 1114] initialization failed). "),
         ("raise RuntimeError", "torch cannot be loaded (RuntimeError: no reason given). "),
+        ("import sys; sys.exit(3)", "torch cannot be loaded (SystemExit: 3). "),
+        ("raise GeneratorExit", "torch cannot be loaded (GeneratorExit: no reason given). "),
+        ("", "torch cannot be loaded, since parts of it are missing. "),
+        ("__version__ = None", "torch cannot be loaded, since parts of it are missing. "),
+        ("__version__ = '2.13.0'", "torch cannot be loaded, since parts of it are missing. "),
     ],
 )
 def test_one_sentence_says_why(tmp_path: Path, stand_in: str | None, said: str) -> None:
@@ -51,6 +56,19 @@ def test_one_sentence_says_why(tmp_path: Path, stand_in: str | None, said: str) 
     assert done.stdout.startswith(f"NoTorch {said}"), done
     assert done.stdout.rstrip().endswith('"torch>=2.9"')
     assert f'"{sys.executable}" -m pip install ' in done.stdout
+
+
+def test_a_folder_that_an_uninstallation_left_behind(tmp_path: Path) -> None:
+    """Without __init__.py it is a namespace package, which imports."""
+    code = "import sys, types; torch = types.ModuleType('torch'); torch.__path__ = []; sys.modules['torch'] = torch\n"
+    done = run(None, tmp_path, f"del sys.modules['torch']; exec({code + IMPORT!r})")
+    assert done.stdout.startswith("NoTorch torch cannot be loaded, since parts of it are missing. "), done
+    assert done.stdout.rstrip().endswith('"torch>=2.9"')
+
+
+def test_whoever_stops_the_program_while_torch_loads_is_heard(tmp_path: Path) -> None:
+    done = run("raise KeyboardInterrupt", tmp_path, IMPORT)
+    assert done.stderr.rstrip().endswith("KeyboardInterrupt")
 
 
 def test_the_first_reason_stays(tmp_path: Path) -> None:

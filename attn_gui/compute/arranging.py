@@ -21,14 +21,14 @@ from attn_gui.compute.picture import picture
 from attn_gui.compute.pooling import pool
 from attn_gui.compute.reading import read_block, read_row_sums
 from attn_gui.compute.whole import WholeMatrix
-from attn_gui.model.answers import Answer, ArrangedCell, RowSums
+from attn_gui.model.answers import Answer, ArrangedCell, Row, RowSums
 from attn_gui.model.arranging import PLAIN, Arranged, Arrangement
-from attn_gui.model.asks import ArrangedCellAsk, BlockAsk, PictureAsk, RowSumsAsk, SumAsk
+from attn_gui.model.asks import ArrangedCellAsk, BlockAsk, PictureAsk, RowAsk, RowSumsAsk, SumAsk
 from attn_gui.model.errors import HiddenStage
 from attn_gui.model.trace import Head, Pooling, Trace
 
 Array = NDArray[Any]
-ArrangedAsk = PictureAsk | BlockAsk | RowSumsAsk | SumAsk | ArrangedCellAsk
+ArrangedAsk = PictureAsk | BlockAsk | RowAsk | RowSumsAsk | SumAsk | ArrangedCellAsk
 
 # worked out at a time, so that other jobs are served in between
 STEP_CELLS = 1 << 20
@@ -85,6 +85,8 @@ def arranged_answer(trace: Trace, ask: ArrangedAsk, head: Head, found: Arranged)
         return _row_sums(read_row_sums(trace, head), found)
     if isinstance(ask, ArrangedCellAsk):
         return _cell(trace, ask, head, found)
+    if isinstance(ask, RowAsk):
+        return _row(trace, ask, head, found)
     matrix = yield from arranged_matrix(trace, ask.stage, head, found)
     drawn = OneStage(found.frame, trace.device, matrix)
     if isinstance(ask, PictureAsk):
@@ -157,6 +159,21 @@ def _cell(trace: Trace, ask: ArrangedCellAsk, head: Head, found: Arranged) -> Ar
     part = _hidden_part(trace, head, rows, found)
     hidden = int(keys.hidden.sum())
     return ArrangedCell(ask, *counts, float(value[0, 0]), bool(allowed[0, 0]), hidden, part)
+
+
+def _row(trace: Trace, ask: RowAsk, head: Head, found: Arranged) -> Row:
+    """Of the tokens of one row that is drawn the mean weights, the sum of all keys' and that of those not drawn."""
+    queries, keys = found.queries, found.keys
+    i = min(ask.i, len(queries.names) - 1)
+    rows, every = slice(int(queries.starts[i]), int(queries.stops[i])), slice(0, len(keys.hidden))
+    matrix = trace.matrix("N", head)
+    weights, allowed = matrix.block(rows, every), matrix.allowed(rows, every)
+    one = np.array([0]), np.array([rows.stop - rows.start])
+    N, some = merged(weights, allowed, one, (keys.starts, keys.stops), sums=True)
+    with np.errstate(invalid="ignore", over="ignore"):
+        hidden = float(weights[:, keys.hidden].sum(axis=1, dtype=np.float64).mean())
+    total = float(trace.row_sums(head, rows).mean())
+    return Row(head, i, N[0], some[0], total, int(keys.hidden.sum()), hidden)
 
 
 def _hidden_part(trace: Trace, head: Head, rows: slice, found: Arranged) -> float | None:

@@ -12,7 +12,7 @@ from attn_gui.control.highlight import Highlight
 from attn_gui.control.selection import Selection
 from attn_gui.control.worker import Worker
 from attn_gui.model.arranging import HIDE, MERGE, PLAIN, Arranged, Arrangement, Axis, arranged
-from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, RowSumsAsk, SumAsk
+from attn_gui.model.asks import Ask, BlockAsk, PictureAsk, RowAsk, RowSumsAsk, SumAsk
 from attn_gui.model.derivation import Cell
 from attn_gui.model.flow import FlowAsk
 from attn_gui.model.lit import Lit
@@ -57,7 +57,7 @@ class ArrangedFeed(Feed):
                 self._feed.ask(slot, self._as_drawn(ask))
 
     def _as_drawn(self, ask: Ask | None) -> Ask | None:
-        if isinstance(ask, PictureAsk | BlockAsk | SumAsk | RowSumsAsk | FlowAsk):
+        if isinstance(ask, PictureAsk | BlockAsk | SumAsk | RowAsk | RowSumsAsk | FlowAsk):
             return replace(ask, arranged=self.arrangement)
         return ask
 

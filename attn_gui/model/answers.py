@@ -80,13 +80,19 @@ class ArrangedCell:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One query's weights over all keys, [n_k], which of them the mask allows, and the sum of the row."""
+    """One query's weights over all keys, [n_k], which of them the mask allows, and the sum of the row.
+
+    Where some keys are not drawn, the sum is of all keys nevertheless, ``hidden_keys`` tells how many those are, and
+    ``hidden`` what they add to it.
+    """
 
     head: Head
     i: int
     N: Array
     allowed: Array
     total: float
+    hidden_keys: int = 0
+    hidden: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,10 +86,11 @@ class CellAsk:
 
 @dataclass(frozen=True)
 class RowAsk:
-    """The weights of query ``i`` over all keys."""
+    """The weights of query ``i`` over all keys, as they are drawn."""
 
     head: Head
     i: int
+    arranged: Arrangement = PLAIN
 
 
 @dataclass(frozen=True)

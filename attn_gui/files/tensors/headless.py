@@ -22,6 +22,7 @@ from attn_gui.model.tensors.axes import Role
 from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
+from attn_gui.model.tensors.problem import Problem
 from attn_gui.model.tensors.proposals import meaning_of
 from attn_gui.model.tensors.reading import Part, Reading
 from attn_gui.model.tensors.told import NotThere, ToldAxes, ToldRole, as_told
@@ -63,7 +64,7 @@ def session_from(path: Path, choices: Choices) -> Generator[float, None, Session
     reading = _reading(contents, choices)
     wrong = problems(contents, reading)
     if wrong:
-        doubt = f"a doubt: {wrong[0].text}{_advice(wrong[0].field)}"
+        doubt = f"a doubt: {wrong[0].text}{_advice(reading, wrong[0])}"
         raise FileError(path, "", "tensors whose reading is clear", doubt)
     return (yield from session_of(contents, reading))
 
@@ -102,7 +103,10 @@ def described(path: Path, choices: Choices, layer: int | None = None) -> Generat
         if layer not in there:
             raise _no_layer(path, sorted(there), layer)
         reading = replace(reading, layers=(layer,))
-    return list(_lines(contents, reading, choices))
+    lines = list(_lines(contents, reading, choices))
+    if is_folder(path) and (path / "config.json").is_file():
+        lines.append("A model's folder: File > Open model, or attn_gui.capture, has it attend to a text")
+    return lines
 
 
 def _no_layer(path: Path, layers: Sequence[int], layer: int) -> FileError:
@@ -154,7 +158,8 @@ def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]
     return token_lists.of_ids(path, ids).tokens
 
 
-def _advice(field: str) -> str:
+def _advice(reading: Reading, problem: Problem) -> str:
+    """Which option clears ``problem``."""
     options = {
         "meaning": "--mask-means",
         "heads": "--heads",
@@ -162,7 +167,18 @@ def _advice(field: str) -> str:
         "batch": "--batch",
         "tokens": "--tokens",
     }
-    return f" (say so with {options[field]})" if field in options else ""
+    said = [options[problem.field]] if problem.field in options else []
+    if problem.remedy is not None and len(problem.remedy.parts) == len(reading.parts):
+        turned = [
+            f"--axes {','.join(new.axes)}={new.tensors[0]}"
+            for new, old in zip(problem.remedy.parts, reading.parts, strict=True)
+            if new.axes != old.axes
+        ]
+        said = [" ".join(turned)] if turned else said
+    elif problem.field in ("batch", "kv_heads"):
+        # of axes that were taken for something else, the number alone does not help
+        said.append("--axes")
+    return f" (say so with {' or '.join(said)})" if said else ""
 
 
 def _lines(contents: Contents, reading: Reading, choices: Choices) -> Iterator[str]:
@@ -184,9 +200,12 @@ def _lines(contents: Contents, reading: Reading, choices: Choices) -> Iterator[s
     if reading.meaning is not None and any(part.role is Role.MASK for part in reading.used()):
         yield f"mask: {MEANINGS[reading.meaning]}{_why(contents, reading, choices)}"
     wrong = problems(contents, reading)
-    yield from (f"unclear: {problem.text}{_advice(problem.field)}" for problem in wrong)
+    yield from (f"unclear: {problem.text}{_advice(reading, problem)}" for problem in wrong)
     if not wrong:
-        yield from (f"doubt: {doubt.text}" for doubt in doubts(contents, reading))
+        told = {each.name or reading.parts[0].tensors[0] for each in choices.axes}
+        for doubt in doubts(contents, reading):
+            if doubt.part is None or not told & set(reading.parts[doubt.part].tensors):
+                yield f"doubt: {doubt.text}{_advice(reading, doubt)}"
         yield from (offer.text for offer in offers(contents, reading))
     yield from contents.remarks
 
