@@ -190,7 +190,8 @@ class Smoke:
         feed.failed.connect(self._on_failure)
         window.services.storage.opened.connect(self._on_opened)
         window.services.storage.failed.connect(lambda path, error: self._on_failure(error))
-        for asks_first in (window.files.arriving.tensors, window.files.arriving.weights):
+        arriving = window.files.arriving
+        for asks_first in (arriving.tensors, arriving.weights, arriving.model):
             asks_first.connect(lambda paths: self._on_failure(ValueError(f"{paths[0]}: --smoke opens a session")))
         QTimer.singleShot(SMOKE_TIMEOUT_MS, QApplication.quit)
 

@@ -41,7 +41,7 @@ def _failure() -> str | None:
         return f"torch cannot be loaded, since {error.name} is not installed. {_remedy('--force-reinstall ')}"
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a library that is missing, damaged or made for another processor, or one that exits
+    except BaseException as error:  # a library that is missing, damaged or for another processor, or one that exits
         first = (str(error).strip() or "no reason given").splitlines()[0]
         also = REDISTRIBUTABLE if sys.platform == "win32" and isinstance(error, OSError) else ""
         return f"torch cannot be loaded ({type(error).__name__}: {first}).{also} {_remedy('--force-reinstall ')}"

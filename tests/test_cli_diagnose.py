@@ -73,6 +73,26 @@ def test_what_an_array_is_can_be_said(arrays: dict[str, Floats], tmp_path: Path,
         assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (["nothing=Q"], 1, "expected arrays called Q, received K, V, weights, Q (read as nothing), extra"),
+        (["K=Q"], 1, "expected arrays called Q, received Q (read as K), V, weights, K (read as nothing), extra"),
+        (["Q=Q", "K=Q"], 2, "expected once for each tensor, received twice of Q"),
+        (["Q=Q", "Q=extra"], 2, "expected one array for Q, received Q and extra"),
+    ],
+)
+def test_what_is_said_and_makes_no_sense(
+    arrays: dict[str, Floats], tmp_path: Path, capsys: Captured, said: list[str], code: int, words: str
+) -> None:
+    np.savez(tmp_path / "a.npz", **arrays, weights=np.eye(5), extra=np.ones(2))
+    options = [word for each in said for word in ("--read", each)]
+    assert cli.main(["diagnose", str(tmp_path / "a.npz"), *options]) == code
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert words in err
+
+
 def test_settings(arrays: dict[str, Floats], tmp_path: Path, capsys: Captured) -> None:
     capped = 2 * np.tanh(arrays["Q"] @ arrays["K"].swapaxes(1, 2) / 3**0.5 / 2)
     path = tmp_path / "theirs.npz"

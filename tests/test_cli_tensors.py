@@ -10,6 +10,8 @@ import pytest
 
 from attn_gui.cli import main
 from attn_gui.files.csv_reader import read
+from attn_gui.files.examples import load_session
+from attn_gui.files.session import save
 
 # with either meaning every query has a key
 BOTH = np.eye(4, dtype=bool) | (np.arange(4) == 0)
@@ -243,19 +245,83 @@ def test_what_is_said_goes_before_names_and_leaves_others_out(
     ("said", "code", "words"),
     [
         (("--read", "weight=attn"), 2, "expected one of weights, scores, Q, "),
-        (("--read", "weights=none"), 1, "expected the name of a tensor (attn, other), received 'none'"),
-        (("--read", "weights"), 1, "expected the name of a tensor (attn, other), received none"),
+        (("--read", "weights=none"), 1, "expected the name of a tensor (attn, other, loss), received 'none'"),
+        (("--read", "weights"), 1, "expected the name of a tensor (attn, other, loss), received none"),
         (("--axes", "head,query,keys=attn"), 2, "received 'keys'"),
         (("--axes", "query,key=attn"), 1, "expected 3 axes for attn, of shape (2, 3, 3), received query,key"),
         (("--axes", "query,query,key=attn"), 1, "axes 0 and 1 are both read as query"),
-        (("--read", "mask=attn", "--read", "mask=other"), 1, "mask"),
+        (("--read", "mask=attn", "--read", "mask=other"), 2, "that is mask in an attention, received attn and"),
+        (("--read", "weights=attn", "--read", "scores=attn"), 2, "--read: expected once for each tensor"),
+        (("--read", "weights=attn", "--read", "weights=attn"), 2, "received twice of attn"),
+        (("--read", "weights", "--read", "scores"), 2, "received twice without a name"),
+        (("--axes", "head,query,key=attn", "--axes", "head,key,query=attn"), 2, "--axes: expected once for each"),
+        (("--axes", "head,query,key=loss"), 2, "expected axes of a tensor that is read (--read says as what: "),
+        (("--read", "nothing=attn", "--axes", "head,query,key=attn"), 2, "received those of attn, which is not"),
     ],
 )
 def test_what_is_said_and_makes_no_sense(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], said: tuple[str, ...], code: int, words: str
 ) -> None:
-    np.savez(tmp_path / "a.npz", attn=weights(2, 3, 3), other=weights(2, 3, 3))
+    np.savez(tmp_path / "a.npz", attn=weights(2, 3, 3), other=weights(2, 3, 3), loss=np.ones((2, 3, 3)) * 5)
     out = tmp_path / "out"
     found = told(capsys, "export", str(tmp_path / "a.npz"), "--out", str(out), *said)
     assert found[0] == code and words in found[2]
+    assert found[2].startswith("attn-gui") and found[2].count("\n") == 1
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["info", "scores"])
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (("--read", "weights", "--read", "scores=attn"), "expected one role for attn, received weights and scores"),
+        (("--read", "weights", "--read", "nothing=attn"), "expected one role for attn, received weights and nothing"),
+        (("--axes", "head,query,key", "--axes", "head,key,query=attn"), "expected the axes of attn once"),
+    ],
+)
+def test_the_only_tensor_is_told_of_once_by_its_name_or_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, said: tuple[str, ...], words: str
+) -> None:
+    np.save(tmp_path / "attn.npy", weights(2, 3, 3))
+    code, out, err = told(capsys, command, str(tmp_path / "attn.npy"), *said)
+    assert (code, out, words in err, err.count("\n")) == (2, "", True, 1)
+
+
+def test_layers_of_one_part_are_told_of_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "a.npz", **{f"layer_{k}": weights(2, 3, 3) for k in range(3)})
+    file = str(tmp_path / "a.npz")
+    code, _, err = told(capsys, "info", file, "--read", "weights=layer_0", "--read", "scores=layer_2")
+    assert (code, "one role for layer_2, received weights and scores" in err) == (2, True)
+    assert told(capsys, "info", file, "--read", "weights=layer_0", "--read", "weights=layer_2")[0] == 0
+
+
+def test_tensors_of_several_attentions_may_be_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = "encoder.layers.0.p", "decoder.layers.0.p"
+    np.savez(tmp_path / "a.npz", **{name: weights(2, 3, 3) for name in names})
+    said = [word for name in names for word in ("--read", f"weights={name}")]
+    code, out, _ = told(capsys, "info", str(tmp_path / "a.npz"), *said)
+    assert code == 0 and out.count("Weights N") == 2
+
+
+@pytest.mark.parametrize("command", ["info", "scores", "export"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--read", "weights"),
+        ("--axes", "query,key"),
+        ("--heads", "2"),
+        ("--kv-heads", "2"),
+        ("--mask-means", "allowed"),
+        ("--tokens", "tokens.txt"),
+    ],
+)
+def test_what_is_said_of_tensors_is_not_said_of_sessions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, option: str, value: str
+) -> None:
+    save(load_session("karina"), tmp_path / "a.attn")
+    rest = ("--out", str(tmp_path / "out")) if command == "export" else ()
+    for source, what in ((("--example", "karina"), "an example"), ((str(tmp_path / "a.attn"),), "which is a session")):
+        code, out, err = told(capsys, command, *source, *rest, option, value)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"attn-gui: {option}: expected a file of tensors, received ") and what in err
+    assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from attn_gui.cli.reporting import not_printed
 from attn_gui.files import examples, tensor_file
@@ -25,6 +25,32 @@ if TYPE_CHECKING:
 NOTHING = "nothing"
 # what a tensor is said to be, without regard to capitals
 ROLES: dict[str, Role | None] = {**{role.value: role for role in Role}, NOTHING: None}
+
+
+class Telling(argparse.Action):
+    """Keeps what is told of tensors by their names, each of which is told of once."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        told = getattr(namespace, self.dest)
+        if any(values.name == other.name for other in told):
+            of = f"of {values.name}" if values.name else "without a name"
+            raise argparse.ArgumentError(self, f"expected once for each tensor, received twice {of}")
+        setattr(namespace, self.dest, [*told, values])
+
+
+class TellingParts(Telling):
+    """The same of arrays of which there is one for each role."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        other = next((each for each in getattr(namespace, self.dest) if each.role is values.role is not None), None)
+        if other is not None and other.name != values.name:
+            received = f"{other.name} and {values.name}"
+            raise argparse.ArgumentError(self, f"expected one array for {values.role.value}, received {received}")
+        super().__call__(parser, namespace, values, option)
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,14 +161,14 @@ def said(argument: str) -> ToldRole:
     return ToldRole(ROLES[found], name)
 
 
-def said_part(argument: str) -> tuple[str, str | None]:
-    """The same of a file whose parts are told apart by their names alone: the name, and what it is."""
+def said_part(argument: str) -> ToldRole:
+    """The same of a file whose parts are told apart by their names alone, so that there has to be one."""
     told = said(argument)
     part = None if told.role is None else told.role.value
     if not told.name or (part is not None and part not in tensor_file.NAMES):
         parts = ", ".join([*tensor_file.NAMES, NOTHING])
         raise argparse.ArgumentTypeError(f"expected one of {parts}, then =NAME, received {argument!r}")
-    return told.name, part
+    return told
 
 
 def said_axes(argument: str) -> ToldAxes:

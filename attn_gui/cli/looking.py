@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from attn_gui.cli.computing import computing, device_named
-from attn_gui.cli.opening import choices_of, session_of
+from attn_gui.cli.opening import choices_of, of_tensors, session_of
 from attn_gui.cli.reporting import say, shown
 from attn_gui.files import tensor_file
 from attn_gui.files.scores_csv import LayerScores, scores_csv, write_scores
@@ -17,7 +17,7 @@ NO_MATCH = 3
 
 
 def run_info(options: argparse.Namespace) -> int:
-    if options.example is None and headless.is_tensors(options.file):
+    if of_tensors(options):
         lines = iter(shown("looking", headless.described(options.file, choices_of(options), options.layer)))
     else:
         lines = summary(session_of(options))
@@ -46,7 +46,7 @@ def run_scores(options: argparse.Namespace) -> int:
 def run_diagnose(options: argparse.Namespace) -> int:
     from attn_gui.compute.diagnose import diagnose_steps
 
-    asked = tensor_file.read(options.file, dict(options.read))
+    asked = tensor_file.read(options.file, {told.name: told.role and told.role.value for told in options.read})
     question = asked.question(softcap=options.softcap, bases=options.base)
     device = device_named(options.device)
     with computing(device):

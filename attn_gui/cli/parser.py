@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     diagnose.add_argument(
         "--read",
         type=arguments.said_part,
-        action="append",
+        action=arguments.TellingParts,
         default=[],
         metavar="ROLE=NAME",
         help=f"what an array is, whatever it is called: {', '.join([*tensor_file.NAMES, arguments.NOTHING])}",
@@ -122,7 +122,7 @@ def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
     of.add_argument(
         "--read",
         type=arguments.said,
-        action="append",
+        action=arguments.Telling,
         default=[],
         metavar="ROLE=NAME",
         help=f"what a tensor is, by its name in info: {', '.join(arguments.ROLES)} (=NAME may go where there is one)",
@@ -130,7 +130,7 @@ def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
     of.add_argument(
         "--axes",
         type=arguments.said_axes,
-        action="append",
+        action=arguments.Telling,
         default=[],
         metavar="AXES=NAME",
         help="what its axes count, as head,query,key: " + ", ".join(Axis),

@@ -142,6 +142,7 @@ def _row_sums(whole: RowSums, found: Arranged) -> RowSums:
         np.logical_and.reduceat(whole.empty[rows], edges),
         whole.judged,
         np.logical_or.reduceat(whole.off[rows], edges),
+        int(found.keys.hidden.sum()),
     )
 
 

@@ -15,6 +15,7 @@ from attn_gui.control.feed import Feed
 from attn_gui.files import examples
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import BESIDE, NamedExperiment, Session
+from attn_gui.model.session_title import session_title
 
 UNDO_BYTES = 256 << 20
 AS_SHIPPED = "Of the example as shipped: "
@@ -30,7 +31,7 @@ class Unsaved:
     @property
     def name(self) -> str:
         """What the person knows it by."""
-        return self.path.name if self.path is not None else self.session.named.name
+        return self.path.name if self.path is not None else session_title(self.session)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +89,14 @@ class Document(QObject):
 
     @property
     def title(self) -> str:
-        """What files made of it are called at first: as its own file, or else as the experiment."""
-        return self.path.stem if self.path is not None else self.session.named.name
+        """What files made of it are called at first: as its own file, or else as the session.
+
+        With the name of the layer where it has several.
+        """
+        own = self.path.stem if self.path is not None else session_title(self.session)
+        named = self.session.named
+        several = len(self.session.experiments) > 1 and named.place is not None and named.name != own
+        return f"{own}, {named.name}" if several else own
 
     @property
     def modified(self) -> bool:

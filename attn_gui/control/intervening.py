@@ -62,7 +62,7 @@ class Intervening(QObject):
             return "There is no model here: File > Open model… captures one on a text."
         if (missing := lacking()) and self._runner is None:
             return f"Running the model {missing}"
-        if self._model_for(captured) is None and not is_there(Path(captured.path or "-")):
+        if self._modelling.model_for(captured) is None and not is_there(Path(captured.path or "-")):
             source = f" from {captured.path}" if captured.path else ""
             return f"{captured.architecture}{source} is not at hand: open it with File > Open model…"
         return ""
@@ -109,7 +109,7 @@ class Intervening(QObject):
         self.cancel()
         if captured is None or not self._looking or self.reason():
             return
-        actions, runner, model = self.actions, self._runner, self._model_for(captured)
+        actions, runner, model = self.actions, self._runner, self._modelling.model_for(captured)
         witness = witness_of(self._document.session)
         self._worker.submit(
             RUN,
@@ -120,14 +120,6 @@ class Intervening(QObject):
             self.progressed.emit,
         )
         self.running_changed.emit(True)
-
-    def _model_for(self, captured: CapturedModel) -> OpenedModel | None:
-        """The model that is open, if it is the one that was captured."""
-        model = self._modelling.model
-        if model is None or model.architecture != captured.architecture:
-            return None
-        elsewhere = bool(captured.path) and is_there(Path(captured.path)) and str(model.path) != captured.path
-        return None if elsewhere else model
 
     def _on_document(self, before: Session, after: Session) -> None:
         if after.model is not before.model:

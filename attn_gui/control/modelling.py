@@ -12,6 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from attn_gui.control.document import Document
 from attn_gui.control.jobs import Jobs
 from attn_gui.control.worker import Priority, Steps, Worker, at_once
+from attn_gui.files.regular import is_there
+from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.session import Session
 
@@ -48,6 +50,14 @@ class Modelling(Jobs):
     def working(self) -> bool:
         """Whether a model is being opened or captured."""
         return self._worker.running(OPEN) or self._worker.running(CAPTURE)
+
+    def model_for(self, captured: CapturedModel) -> OpenedModel | None:
+        """The model that is open, if it is the one that was ``captured``."""
+        model = self.model
+        if model is None or model.architecture != captured.architecture:
+            return None
+        elsewhere = bool(captured.path) and is_there(Path(captured.path)) and str(model.path) != captured.path
+        return None if elsewhere else model
 
     def open(self, path: Path) -> None:
         """Open the model in the folder or file ``path``."""
@@ -115,14 +125,15 @@ def lacking() -> str:
 
 
 def described(model: OpenedModel) -> str:
-    """What a model is: its class, its layers and heads, as far as its config says."""
+    """What a model is: its class, its layers and heads, as far as its config says, and what of it was left out."""
     config = model.model.config.get_text_config()
     counts = [
         (getattr(config, "num_hidden_layers", None), "layer"),
         (getattr(config, "num_attention_heads", None), "head"),
     ]
     told = [f"{count} {what}{'s' if count != 1 else ''}" for count, what in counts if isinstance(count, int)]
-    return f"{model.architecture}: {' × '.join(told)}" if told else model.architecture
+    plain = f"{model.architecture}: {' × '.join(told)}" if told else model.architecture
+    return f"{plain}. {model.left_out}" if model.left_out else plain
 
 
 def is_expected(error: BaseException) -> bool:

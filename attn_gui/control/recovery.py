@@ -26,6 +26,7 @@ from attn_gui.files import session
 from attn_gui.files.errors import FileError, cannot_write
 from attn_gui.files.lost import NOWHERE, Located, LostFile
 from attn_gui.model.session import Session
+from attn_gui.model.session_title import session_title
 
 DELAY_MS = 1_000
 RETRY_MS = 30_000
@@ -284,10 +285,10 @@ class Recovery(QObject):
         self._worker.cancel(KEEP)
         rest = [other for other in self.found if other is not left]
         now = datetime.now()
-        rest += [Left(aside.session.named.name, now, aside.file, put_aside=True) for aside in asides]
+        rest += [Left(session_title(aside.session), now, aside.file, put_aside=True) for aside in asides]
         self._asides = []
         if modified:
-            rest.append(Left(present.named.name, now, self._own, put_aside=True))
+            rest.append(Left(session_title(present), now, self._own, put_aside=True))
         else:
             self._own.close(keep=False)
         self._own = left.file
@@ -329,7 +330,7 @@ def _search(directory: Path, own: RecoveryFile) -> Steps:
             continue
         try:
             time = _time_of(file.path)
-            lefts.append(Left(session.load(file.path).named.name, time, file))
+            lefts.append(Left(session_title(session.load(file.path)), time, file))
         except LostFile as error:
             # whole, and asked for the file of tensors once somebody wants it back
             lefts.append(Left(error.work or file.path.name, time, file))

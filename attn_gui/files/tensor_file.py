@@ -41,13 +41,15 @@ STAGES = ("scores", "weights", "output")
 class TensorFile:
     """arrays: by their part (:data:`NAMES`), those that the file holds. others: names that mean nothing here.
 
-    flags: whether the mask is one of flags, and not of numbers that are added.
+    flags: whether the mask is one of flags, and not of numbers that are added. told: by their part, the names of those
+    that a person said to be it.
     """
 
     path: Path
     arrays: Mapping[str, Numbers]
     flags: bool
     others: tuple[str, ...]
+    told: Mapping[str, str]
 
     def question(self, **settings: Any) -> Question:
         """The question that the file asks; ``settings`` as for :func:`~attn_gui.model.question.question`.
@@ -56,14 +58,20 @@ class TensorFile:
         """
         missing = [name for name in ("Q", "K", "V") if name not in self.arrays]
         if missing:
-            received = ", ".join([*self.arrays, *self.others]) or "no array"
-            raise FileError(self.path, "", f"arrays called {' and '.join(missing)}", received)
+            raise FileError(self.path, "", f"arrays called {' and '.join(missing)}", self._received or "no array")
         Q, K, V = (self.arrays[name].values for name in "QKV")
         given: dict[str, Any] = {name: self.arrays[name] for name in STAGES if name in self.arrays}
         try:
             return question(Q, K, V, mask=self.mask, **given, **settings)
         except ExperimentError as error:
             raise FileError(self.path, error.field, error.expected, error.received) from error
+
+    @property
+    def _received(self) -> str:
+        """What there is, and as what it is read where its name says something else."""
+        used = [f"{self.told[part]} (read as {part})" if part in self.told else part for part in self.arrays]
+        left = [name if _part_of(name) is None else f"{name} (read as nothing)" for name in self.others]
+        return ", ".join(used + left)
 
     @property
     def mask(self) -> NDArray[Any] | None:
@@ -97,7 +105,13 @@ def read(path: str | Path, told: Mapping[str, str | None] | None = None) -> Tens
         arrays = {part: _of_tensor(tensors[name]) for part, name in parts.items()}
         whole = {part for part, name in parts.items() if not declared[name].is_real}
     flags = "mask" in whole and bool(np.isin(arrays["mask"].values, (0, 1)).all())
-    return TensorFile(path, arrays, flags, others)
+    return TensorFile(path, arrays, flags, others, {part: name for part, name in parts.items() if name in told})
+
+
+def _part_of(name: str) -> str | None:
+    """The part that an array is by its name."""
+    plain = name.lower().replace("-", "_").replace(".", "_")
+    return next((part for part, known in NAMES.items() if plain in known), None)
 
 
 def _parts(
@@ -111,9 +125,7 @@ def _parts(
     others = []
     # those that are told first: what only goes by its name gives way to them
     for name in sorted(names, key=lambda name: name not in told):
-        plain = name.lower().replace("-", "_").replace(".", "_")
-        by_name = next((part for part, known in NAMES.items() if plain in known), None)
-        part = told.get(name, by_name)
+        part = told.get(name, _part_of(name))
         if part is None or (name not in told and found.get(part) in told):
             others.append(name)
         elif part in found:

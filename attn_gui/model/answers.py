@@ -110,6 +110,7 @@ class RowSums:
     empty: rows whose every key is masked, [n_q] bool; their sum is 0. judged: whether all others should sum to 1, which
     not every scoring sees to, nor the mean over heads where a row is empty in some heads only. off: rows that should
     and whose sum departs from 1 by more than eps * (2 + log2 n_k), which rounding does not explain, [n_q] bool.
+    hidden_keys: how many of the keys that are added up are not drawn.
     """
 
     head: Head
@@ -117,6 +118,7 @@ class RowSums:
     empty: Array
     judged: bool
     off: Array
+    hidden_keys: int = 0
 
 
 @dataclass(frozen=True, eq=False)

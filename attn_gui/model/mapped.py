@@ -6,12 +6,16 @@ import mmap
 import os
 import weakref
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.model.errors import ExperimentError
+
+# of numbers that lie apart by up to this many bytes, what lies between them is read too, so much at a time
+NEAR, SPAN = 1 << 14, 1 << 20
 
 
 class ChangedFile(ExperimentError):
@@ -27,13 +31,14 @@ class MappedFile(mmap.mmap):
     """All bytes of a file, read-only, mapped as they are.
 
     Where a file becomes shorter, the system ends the process that looks at what is no longer there, so that whoever
-    reads asks :func:`unchanged` first. What is put in the place of the file, under its name, changes nothing: the file
-    that was opened stays until nobody looks at it.
+    reads asks :func:`unchanged` first, or has it :func:`fetched`, which nothing can come in between. What is put in the
+    place of the file, under its name, changes nothing: the file that was opened stays until nobody looks at it.
     """
 
     path: Path
     _descriptor: int
     _stamp: tuple[int, int]
+    _reading: Lock
 
     def __new__(cls, path: Path) -> Self:
         """Map ``path``, a regular file that is not empty; raises OSError and ValueError."""
@@ -46,6 +51,7 @@ class MappedFile(mmap.mmap):
             os.close(descriptor)
             raise
         mapped.path, mapped._descriptor, mapped._stamp = path, descriptor, stamp
+        mapped._reading = Lock()
         weakref.finalize(mapped, os.close, descriptor).atexit = False
         return mapped
 
@@ -53,6 +59,20 @@ class MappedFile(mmap.mmap):
     def is_changed(self) -> bool:
         """Whether somebody has written to the file since."""
         return _stamp(self._descriptor) != self._stamp
+
+    def fetched(self, start: int, count: int) -> bytearray:
+        """``count`` bytes from ``start`` on, read and not looked at in the map; ChangedFile where they are gone."""
+        found = bytearray()
+        try:
+            with self._reading:  # the place in the file is one for all threads
+                os.lseek(self._descriptor, start, os.SEEK_SET)
+                while len(found) < count and (block := os.read(self._descriptor, count - len(found))):
+                    found += block
+        except OSError as error:
+            raise ChangedFile(self.path) from error
+        if len(found) < count:
+            raise ChangedFile(self.path)
+        return found
 
 
 def is_mapped(array: NDArray[Any]) -> bool:
@@ -83,6 +103,56 @@ def unchanged(array: NDArray[Any]) -> NDArray[Any]:
     if file is not None and file.is_changed:
         raise ChangedFile(file.path)
     return array
+
+
+def fetched(array: NDArray[Any]) -> NDArray[Any]:
+    """``array``, or where it lies in a file that is mapped here, a copy of it in memory that was read from the file.
+
+    Nothing ends the process if the file is cut off meanwhile: raises ChangedFile then, and where it was before.
+    """
+    file = file_of(array)
+    if file is None:
+        return array
+    result = np.empty(array.shape, array.dtype)
+    if array.size:
+        _fetch(file, _address(array) - _address(np.frombuffer(file, np.uint8)), array.strides, result)
+    unchanged(array)  # since it was mapped, and while it was read
+    result.flags.writeable = False
+    return result
+
+
+def _fetch(file: MappedFile, start: int, strides: tuple[int, ...], into: NDArray[Any]) -> None:
+    """Fill ``into`` with the numbers that lie at ``start`` and by ``strides``, in bytes, from there."""
+    size = into.dtype.itemsize
+    order = sorted((axis for axis in range(into.ndim) if into.shape[axis] > 1), key=lambda axis: -abs(strides[axis]))
+    expected = size
+    for axis in reversed(order):
+        if strides[axis] != expected:
+            break
+        expected *= into.shape[axis]
+    else:  # they lie one after another
+        numbers = np.frombuffer(file.fetched(start, into.size * size), np.uint8).view(into.dtype)
+        kept = [into.shape[axis] for axis in order]
+        places = sorted(range(len(order)), key=lambda place: order[place])
+        into[...] = numbers.reshape(kept).transpose(places).reshape(into.shape)
+        return
+    axis, step = order[0], strides[order[0]]
+    count, at = into.shape[axis], 0
+    rows = np.moveaxis(into, axis, 0)
+    inner = strides[:axis] + strides[axis + 1 :]
+    while at < count:
+        if len(order) > 1 or not 0 < step <= NEAR:
+            _fetch(file, start + at * step, inner, rows[at, ...])
+            at += 1
+            continue
+        more = min(count - at, max(1, SPAN // step))
+        span = np.frombuffer(file.fetched(start + at * step, (more - 1) * step + size), np.uint8)
+        rows[at : at + more] = np.ndarray(more, into.dtype, span, strides=(step,)).reshape(rows[at : at + more].shape)
+        at += more
+
+
+def _address(array: NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def _stamp(descriptor: int) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from attn_gui.model.table import Floats
 from attn_gui.model.tokens import TokenSequence
 
 EMBEDDINGS = {"random": "Random, seeded", "one_hot": "One-hot", "position": "Random + position"}
+LONGEST_TITLE = 40
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]", re.UNICODE)
 
@@ -41,6 +42,15 @@ def embed(tokens: Sequence[str], width: int, how: str = "random", seed: int = 0)
     if how == "position":
         X = X + sinusoidal(len(tokens), width)
     return TokenSequence.of(tokens, X)
+
+
+def title_of(text: str) -> str:
+    """The first words of ``text``, as a name; a text without any has none."""
+    whole = " ".join(text.split())
+    if len(whole) <= LONGEST_TITLE:
+        return whole
+    words = whole[: LONGEST_TITLE + 1].rpartition(" ")[0] or whole[:LONGEST_TITLE]
+    return words.rstrip(" ,;:.-") + "…"
 
 
 def sinusoidal(length: int, width: int) -> Floats:

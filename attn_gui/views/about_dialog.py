@@ -26,6 +26,7 @@ from attn_gui.views.nothing_yet import STARTING
 ICON = 64
 SIZE = QSize(680, 600)
 JOB = "licences"
+READING = "Reading the licences…"
 PURPOSE = "Attention, explored: every number exact and editable. MIT licence. No network."
 # those with a line of their own
 TOLD = (OWN, "Python", "System", "torch")
@@ -73,9 +74,11 @@ class AboutDialog(QDialog):
         self.whose = QComboBox()
         self.whose.setAccessibleName("Licence of")
         self.whose.setMaxVisibleItems(20)
+        self.whose.setPlaceholderText(READING)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
+        self.text.setPlaceholderText(READING)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setAccessibleName("Licence")
         label = QLabel("&Licence of")
@@ -139,6 +142,8 @@ class AboutDialog(QDialog):
     def _show_licences(self, found: tuple[Licence, ...]) -> None:
         self._licences = found
         self.whose.addItems([licence.package for licence in found])
+        # a box that has words for nothing chosen chooses nothing by itself
+        self.whose.setCurrentIndex(0)
 
     def _show_licence(self, index: int) -> None:
         self.text.setPlainText(self._licences[index].text if 0 <= index < len(self._licences) else "")

@@ -15,6 +15,7 @@ from attn_gui.control.recovery import Left
 from attn_gui.files.lost import Located, LostFile
 from attn_gui.model.embedding import bytes_elsewhere, embedded
 from attn_gui.model.errors import readable_bytes
+from attn_gui.model.session_title import session_title
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.lost_file import LostFileBox
@@ -43,10 +44,11 @@ class FileActions:
         self.names: NameDialog | None = None
         self.weights: WeightsDialog | None = None
         self.tensors: TensorsDialog | None = None
-        self.arriving = Arriving(window.context.worker, window)
+        self.arriving = Arriving(window.context.worker, window.context.notices, window)
         self.arriving.session.connect(lambda paths: self._open_session(paths[0]))
         self.arriving.weights.connect(lambda paths: self.show_weights(paths[0]))
         self.arriving.tensors.connect(self.show_tensors)
+        self.arriving.model.connect(lambda paths: self._show_model(paths[0]))
         self.lost = LostFileBox(window)
         self._storage.lost.connect(self._on_lost)
         window.services.recovery.lost.connect(self._on_recovery_lost)
@@ -111,6 +113,13 @@ class FileActions:
         else:
             self.recent.addAction("Nothing opened or saved yet").setEnabled(False)
 
+    def _show_model(self, path: Path) -> None:
+        models = self._window.models
+        if models.open.isEnabled():
+            models.show_dialog(path)
+        else:
+            self._context.notices.error(f"{path.name} was not opened. {models.open.statusTip()}", "file")
+
     def _open_session(self, path: Path) -> None:
         if self._window.may_discard():
             self._storage.open(path)
@@ -169,7 +178,7 @@ class FileActions:
     def _ask_where(self, work: Unsaved) -> Path | None:
         from attn_gui.views.export_dialog import file_name_of
 
-        start = work.path or self._folder() / f"{file_name_of(work.session.named.name)}.attn"
+        start = work.path or self._folder() / f"{file_name_of(session_title(work.session))}.attn"
         chosen, _ = QFileDialog.getSaveFileName(self._window, "Save the session", str(start), SESSIONS)
         if not chosen:
             return None

@@ -21,6 +21,7 @@ from attn_gui.files.errors import FileError
 from attn_gui.model.derivation import Parameter
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.session_title import session_title
 from attn_gui.model.structured import structured_experiment
 from attn_gui.model.tables import tables_of
 from attn_gui.views import half_typed
@@ -274,7 +275,7 @@ class MainWindow(QMainWindow):
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(f"Save the changes to “{work.name}”?")
-        since = "" if here else f"They were made before “{document.session.named.name}” was chosen. "
+        since = "" if here else f"They were made before “{session_title(document.session)}” was chosen. "
         box.setInformativeText(since + "They are lost otherwise.")
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
@@ -327,7 +328,7 @@ class MainWindow(QMainWindow):
     def _refresh(self, session: Session) -> None:
         named: NamedExperiment = session.named
         path = self.context.document.path
-        self.setWindowTitle(f"{path.name if path is not None else named.name}[*] – attn_gui")
+        self.setWindowTitle(f"{path.name if path is not None else session_title(session)}[*] – attn_gui")
         self.setWindowFilePath(str(path) if path is not None else "")
         self._mark_modified()
         self.context.selection.fit(named.experiment)

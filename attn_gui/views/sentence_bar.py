@@ -18,7 +18,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.precision import Precision
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import beginning, first_lines
-from attn_gui.views.figures import percentages
+from attn_gui.views.figures import percentages, shown
 from attn_gui.views.nothing_yet import nothing_yet
 
 SLOT = "sentence"
@@ -30,6 +30,9 @@ NOTE_LINES = 2
 # characters; more are not to be seen in these lines
 LONGEST_NOTE = 4_000
 SIDE = 4
+# of numbers with two decimals
+LEAST = 0.01
+ROUNDING = 1e-5
 NOTE_GAP = 4
 
 
@@ -78,11 +81,13 @@ class SentenceBar(QWidget):
         layout.setSpacing(NOTE_GAP)
         layout.addWidget(self.sentence)
         layout.addWidget(self.note)
-        context.feed.traced.connect(lambda trace: self._forget())
-        context.feed.answered.connect(self._on_answer)
+        # of the tokens or words that the heatmaps draw
+        self._feed, self._selection = context.arranged.feed, context.arranged.selection
+        self._feed.traced.connect(lambda trace: self._forget())
+        self._feed.answered.connect(self._on_answer)
         context.feed.failed.connect(lambda error: self._on_failure())
-        context.selection.cell_changed.connect(lambda query, key: self._ask())
-        context.selection.head_changed.connect(lambda head: self._ask())
+        self._selection.cell_changed.connect(lambda query, key: self._ask())
+        self._selection.head_changed.connect(lambda head: self._ask())
         context.document.changed.connect(lambda before, after: self._show_note())
         context.look.changed.connect(self._ask_anew)
         self._row: Row | None = None
@@ -104,11 +109,10 @@ class SentenceBar(QWidget):
         self.note.setFixedHeight(min(needed, NOTE_LINES * metrics.lineSpacing()))
 
     def _ask(self) -> None:
-        selection = self._context.selection
-        self._context.feed.ask(SLOT, RowAsk(selection.head, selection.query))
+        self._feed.ask(SLOT, RowAsk(self._selection.head, self._selection.query))
 
     def _forget(self) -> None:
-        # of another experiment, whose tokens are no longer there
+        # of tokens that are no longer there, or no longer drawn
         self._row = None
 
     def _on_failure(self) -> None:
@@ -120,17 +124,17 @@ class SentenceBar(QWidget):
             self._on_answer(SLOT, self._row)
 
     def _on_answer(self, slot: str, answer: object) -> None:
-        trace = self._context.feed.trace
+        trace = self._feed.trace
         if slot != SLOT or not isinstance(answer, Row) or trace is None:
             return
         self._row = answer
-        theme = self._context.look.theme
-        plain, rich = sentence(trace.experiment, answer, theme.accent, theme.muted)
+        theme, frame = self._context.look.theme, self._feed.experiment
+        plain, rich = sentence(trace.experiment, answer, theme.accent, theme.muted, frame=frame)
         self.sentence.setText(rich)
         keys = SHOWN_KEYS
         while keys > 1 and self.sentence.sizeHint().width() > self.width() - 2 * SIDE:
             keys -= 1
-            self.sentence.setText(sentence(trace.experiment, answer, theme.accent, theme.muted, keys)[1])
+            self.sentence.setText(sentence(trace.experiment, answer, theme.accent, theme.muted, keys, frame)[1])
         self.sentence.setAccessibleName(plain)
         self.sentence.setToolTip(f"<p>{escape(plain)}</p>" if "…" in rich or keys < SHOWN_KEYS else "")
 
@@ -154,45 +158,71 @@ def out_of_range(experiment: Experiment) -> str:
     return f"a score left the range of {experiment.precision}; {remedy}"
 
 
-def sentence(experiment: Experiment, row: Row, accent: str, muted: str, most: int = SHOWN_KEYS) -> tuple[str, str]:
+def sentence(
+    experiment: Experiment,
+    row: Row,
+    accent: str,
+    muted: str,
+    most: int = SHOWN_KEYS,
+    frame: Experiment | None = None,
+) -> tuple[str, str]:
     """The sentence, with at most ``most`` keys, in plain text and in rich text with the largest weights in ``accent``.
 
-    Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it. Where
-    rows need not sum to 1 it ends with what this one sums to.
+    Few keys stand in their order, of many the largest first. A name that occurs twice has its place behind it. The
+    names stand in quotes, all of them, unless every key of the text is a plain word. What lies on keys that are not
+    drawn is told after the others. Where rows need not sum to 1 it ends with what this one sums to.
+
+    frame: whose tokens are called as the row and the keys are drawn, where these are not those of ``experiment``.
     """
-    tokens = experiment.keys.tokens
-    query = beginning(experiment.tokens.tokens[row.i])
+    drawn = experiment if frame is None else frame
+    tokens = drawn.keys.tokens
+    query = beginning(drawn.tokens.tokens[row.i])
     start = ""
     if experiment.heads > 1:
         start = "On the mean of the heads, " if row.head == "mean" else f"In head {row.head + 1}, "
-    if not row.allowed.any():
-        words = f"{start}“{query}” may look at nothing: the mask forbids every key."
+    candidates = np.flatnonzero(row.allowed)
+    if not len(candidates) and not row.hidden:
+        every = "every key that is not hidden" if row.hidden_keys else "every key"
+        words = f"{start}“{query}” may look at nothing: the mask forbids {every}."
         return words, escape(words)
-    if not np.isfinite(row.N[row.allowed]).all():
+    if not np.isfinite(row.N[candidates]).all() or not math.isfinite(row.hidden):
         words = f"{start}“{query}” looks at what is not a number: {out_of_range(experiment)}."
         return words, escape(words)
-    candidates = np.flatnonzero(row.allowed)
     # a single one left over would be hidden to save no room
     few = len(candidates) <= most + 1
     chosen = candidates.tolist() if few else _largest(row.N, candidates, most)
-    top = float(row.N[candidates].max()) * (1 - 1e-6)
+    top = float(row.N[candidates].max(initial=0)) * (1 - 1e-6)
     weights = [float(row.N[j]) for j in chosen]
     rest = len(candidates) - len(chosen)
-    *shares, left = percentages([*weights, max(0.0, row.total - math.fsum(weights)) if rest else 0.0])
+    others = row.total - row.hidden - math.fsum(weights) if rest else 0.0
+    *shares, left, unseen = _figures([*weights, others, row.hidden], row.total)
     plain, rich = [], []
+    quoted = not all(map(str.isalpha, tokens))
     for j, share in zip(chosen, shares, strict=True):
-        name, seen = _named(beginning(tokens[j])), _named(_cut(tokens[j]))
+        name, seen = (f"“{text}”" if quoted else text for text in (beginning(tokens[j]), _cut(tokens[j])))
         place = str(j + 1) if tokens.count(tokens[j]) > 1 else ""
         figure = f"<b style='color:{accent}'>{escape(share)}</b>" if row.N[j] >= top else escape(share)
         plain.append(f"{name} {f'({place}) ' if place else ''}{share}")
         rich.append(f"{escape(seen)}{f'<sub>{place}</sub>' if place else ''}&nbsp;{figure}")
-    if rest:
-        plain.append(f"{rest:,} others {left}")
-        rich.append(f"<span style='color:{muted}'>{rest:,} others {escape(left)}</span>")
+    further = [f"{rest:,} others {left}"] if rest else []
+    if row.hidden_keys:
+        further.append(f"{row.hidden_keys:,} hidden token{'s' if row.hidden_keys > 1 else ''} {unseen}")
+    plain += further
+    rich += [f"<span style='color:{muted}'>{escape(words)}</span>" for words in further]
     head = f"{escape(start)}<b>“{escape(_cut(query))}”</b> looks at&nbsp;&nbsp; "
     total = "" if experiment.sums_to_one else f" (row sums to {_sum(row.total)})"
     end = f"&nbsp;&nbsp; <span style='color:{muted}'>{escape(total.strip())}</span>" if total else ""
     return f"{start}“{query}” looks at {', '.join(plain)}{total}.", head + "&nbsp;&nbsp; ".join(rich) + end
+
+
+def _figures(weights: list[float], total: float) -> list[str]:
+    """Weights as percentages where they are parts of one whole, and as numbers where they are not."""
+    # what is left of a sum may come out a little below 0
+    least = -ROUNDING * max(1.0, total)
+    parts = [0.0 if least < weight < 0 else weight for weight in weights]
+    if total <= 1 + LEAST / 2 and min(parts) >= 0:
+        return percentages(parts)
+    return [_sum(part) for part in parts]
 
 
 def _largest(N: NDArray[Any], candidates: NDArray[np.intp], count: int) -> list[int]:
@@ -204,14 +234,10 @@ def _largest(N: NDArray[Any], candidates: NDArray[np.intp], count: int) -> list[
     return ordered
 
 
-def _named(token: str) -> str:
-    return token if token.isalpha() else f"“{token}”"
-
-
 def _cut(token: str) -> str:
     return token if len(token) <= LONGEST_NAME else f"{token[: LONGEST_NAME - 1]}…"
 
 
 def _sum(total: float) -> str:
     """A sum in two figures after the point, as many as percentages have, and never 0 where it is not."""
-    return "<0.01" if 0 < total < 0.005 else f"{total:.2f}"
+    return "<0.01" if 0 < total < LEAST / 2 else shown(total, 2)

@@ -23,7 +23,7 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment
 from attn_gui.model.sources import were_given
-from attn_gui.model.text import EMBEDDINGS, embed, split
+from attn_gui.model.text import EMBEDDINGS, embed, split, title_of
 from attn_gui.views.buttons import give_letters
 from attn_gui.views.context import Context
 
@@ -31,7 +31,6 @@ MOST_TOKENS = 2000
 WIDEST = 4096
 PREVIEWED_CHARACTERS = 200
 FIELD_HEIGHT = 24
-LONGEST_TITLE = 40
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 
 
@@ -182,15 +181,6 @@ class SentenceDialog(QDialog):
         self.note.setText(text)
         self.note.style().unpolish(self.note)
         self.note.style().polish(self.note)
-
-
-def title_of(text: str) -> str:
-    """The first words of ``text``, as the name of an experiment."""
-    whole = " ".join(text.split())
-    if len(whole) <= LONGEST_TITLE:
-        return whole
-    words = whole[: LONGEST_TITLE + 1].rpartition(" ")[0] or whole[:LONGEST_TITLE]
-    return words.rstrip(" ,;:.-") + "…"
 
 
 def _spin(name: str, low: int, high: int, value: int) -> QSpinBox:

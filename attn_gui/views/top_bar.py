@@ -27,14 +27,18 @@ from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.reshape import head_choices, with_heads, with_variant
 from attn_gui.model.session import Session
+from attn_gui.model.session_title import session_title
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
+from attn_gui.views.cut_text import beginning
 from attn_gui.views.mask_choice import MaskChoice
 from attn_gui.views.painting import guarded
 
 # pixels
 EXAMPLE_WIDTHS = (144, 264)
 SPACING = 8
+# what the box on the left shows: one of the examples that it offers, or something else
+EXAMPLE, OWN = "E&xample", "E&xperiment"
 
 Choice = tuple[Any, str, str | None]  # value, text, reason why it cannot be had
 
@@ -169,10 +173,15 @@ class TopBar(QWidget):
             lines.addLayout(line)
         for fixed in (self.variant, self.heads, self.masking.kind):
             fixed.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        for text, field in (("E&xample", self.example), ("Va&riant", self.variant), ("Hea&ds", self.heads)):
-            self.row.addWidget(_labelled(text, field, field))
+        self._kind = _label(EXAMPLE)
+        for label, field in (
+            (self._kind, self.example),
+            (_label("Va&riant"), self.variant),
+            (_label("Hea&ds"), self.heads),
+        ):
+            self.row.addWidget(_labelled(label, field, field))
             self.row.addSpacing(SPACING)
-        self._mask = _labelled("&Mask", self.masking, self.masking.kind)
+        self._mask = _labelled(_label("&Mask"), self.masking, self.masking.kind)
         self.row.addWidget(self._mask)
         self.row.addStretch(1)
         self._below.addStretch(1)
@@ -211,12 +220,18 @@ class TopBar(QWidget):
 
     def _refresh(self) -> None:
         session = self._context.document.session
-        e, title = session.experiment, example_of(session) or session.named.name
+        e, title = session.experiment, example_of(session) or self._own_title(session)
         self.example.show_choices([(name, name, None) for name in self._examples], title)
         self.example.setPlaceholderText(title)
-        self.example.setToolTip(title)
+        self.example.setToolTip("\n".join([title, *origin_words(session)]) if title not in self._examples else title)
+        self._kind.setText(EXAMPLE if title in self._examples else OWN)
         self.variant.show_choices([(v, v.label, variant_reason(e, v)) for v in Variant], e.variant)
         self.heads.show_choices([(count, str(count), reason) for count, reason in head_choices(e)], e.heads)
+
+    def _own_title(self, session: Session) -> str:
+        title, path = session_title(session), self._context.document.path
+        # the name of a layer says nothing of which model it is one
+        return path.stem if title == session.named.name and len(session.experiments) > 1 and path else title
 
     def _choose_variant(self, variant: Variant) -> None:
         e = self._context.document.experiment
@@ -239,20 +254,34 @@ class TopBar(QWidget):
         self._context.document.apply(label, experiment)
 
 
-def _labelled(text: str, field: QWidget, buddy: QWidget) -> QWidget:
+def _label(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setObjectName("muted")
+    label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+    label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
+    return label
+
+
+def _labelled(label: QLabel, field: QWidget, buddy: QWidget) -> QWidget:
     """``field`` with its label before it; the label's letter goes to ``buddy``."""
     together = QWidget()
     row = QHBoxLayout(together)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(SPACING)
-    label = QLabel(text)
     label.setBuddy(buddy)
-    label.setObjectName("muted")
-    label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-    label.setAlignment(Qt.AlignmentFlag.AlignVCenter)
     row.addWidget(label)
     row.addWidget(field)
     return together
+
+
+def origin_words(session: Session) -> list[str]:
+    """Where the experiment in sight comes from, where it was captured or read from a file of tensors, line by line."""
+    named, model = session.named, session.model
+    if model is not None:
+        batch = 0 if named.place is None else named.place.batch or 0
+        text = [f"“{beginning(model.texts[batch])}”"] if batch < len(model.texts) else []
+        return [*([model.path] if model.path else []), model.architecture, *text]
+    return [] if named.origin is None else [named.origin.path]
 
 
 def example_of(session: Session) -> str | None:

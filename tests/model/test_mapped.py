@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from attn_gui.model.mapped import ChangedFile, MappedFile, file_of, unchanged
+from attn_gui.model import mapped
+from attn_gui.model.mapped import ChangedFile, MappedFile, fetched, file_of, unchanged
 
 # every way in which what lies in a file is read: each says how it ended
 READING = """
@@ -115,10 +118,10 @@ def test_a_file_in_whose_place_another_was_put_is_read_on(weights: Path) -> None
 
 
 def test_arrays_know_their_file(weights: Path) -> None:
-    mapped = MappedFile(weights)
-    whole = np.frombuffer(mapped, np.uint8)
+    file = MappedFile(weights)
+    whole = np.frombuffer(file, np.uint8)
     view = whole[128:].view(np.float32)[::2]
-    assert file_of(view) is mapped
+    assert file_of(view) is file
     assert file_of(view.copy()) is None
     assert unchanged(view) is view
     assert not view.flags.writeable
@@ -131,6 +134,46 @@ def test_the_times_of_a_file_tell_as_well_as_its_size(weights: Path) -> None:
     with pytest.raises(ChangedFile, match=r"attn\.npy was changed since it was opened; open it again") as caught:
         unchanged(whole)
     assert caught.value.path == weights
+
+
+@pytest.mark.parametrize("near", [1 << 14, 1])
+@pytest.mark.parametrize("kind", ["<f4", ">f2", "u1", "c16"])
+def test_what_is_fetched_is_what_lies_there(
+    tmp_path: Path, near: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped, "NEAR", near)
+    monkeypatch.setattr(mapped, "SPAN", 40)
+    numbers = np.random.default_rng(0).integers(0, 100, 3 * 4 * 5 * 6).astype(kind).reshape(3, 4, 5, 6)
+    path = tmp_path / "numbers.bin"
+    path.write_bytes(b"before" + numbers.tobytes())
+    whole = np.frombuffer(MappedFile(path), np.uint8)[6:].view(kind).reshape(numbers.shape)
+    cuts: list[Any] = [
+        (),
+        (1,),
+        (..., 2),
+        (slice(None), 1),
+        (slice(None, None, -1), ..., slice(None, None, 2)),
+        (2, 3, 4, 5),
+    ]
+    for order in permutations(range(4)):
+        for cut in cuts:
+            cut = cut if len(cut) < 4 else (*(cut[axis] for axis in order), ...)
+            found = fetched(whole.transpose(order)[cut])
+            assert file_of(found) is None and found.dtype == np.dtype(kind)
+            np.testing.assert_array_equal(found, numbers.transpose(order)[cut])
+    np.testing.assert_array_equal(
+        fetched(np.broadcast_to(whole[0, 0], (7, 5, 6))), np.broadcast_to(numbers[0, 0], (7, 5, 6))
+    )
+    assert fetched(numbers) is numbers
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lets nobody cut a mapped file off")
+def test_what_was_cut_off_is_not_fetched(weights: Path) -> None:
+    whole = np.frombuffer(MappedFile(weights), np.uint8)
+    os.truncate(weights, 1000)
+    for part in (whole, whole[::7], whole[:10]):
+        with pytest.raises(ChangedFile, match=r"attn\.npy was changed since it was opened"):
+            fetched(part)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts what is open")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from attn_gui import __version__, paths
 from attn_gui.compute import devices
+from attn_gui.control.device_list import DeviceList
+from attn_gui.control.worker import Priority, at_once
 from attn_gui.files import installation
 from attn_gui.views.about_dialog import ICON, AboutDialog
 from attn_gui.views.main_window import MainWindow
@@ -44,6 +47,18 @@ def test_says_what_computes_and_on_what(about: AboutDialog) -> None:
     assert about.torch.text().startswith(f"{torch.__version__}, built for ")
     there = [device.title for device in devices.devices() if device.reason is None]
     assert about.computes_on.text() == ", ".join(there)
+
+
+def test_until_the_licences_are_read_it_says_so(window: MainWindow, qtbot: QtBot) -> None:
+    free = threading.Event()
+    window.context.worker.submit("torch", at_once(free.wait), Priority.TRACE)
+    about = AboutDialog(window.context, DeviceList(window.context.worker, window))
+    qtbot.addWidget(about)
+    assert about.whose.count() == 0 and not about.text.toPlainText()
+    assert about.text.placeholderText() == about.whose.placeholderText() == "Reading the licences…"
+    free.set()
+    qtbot.waitUntil(lambda: about.whose.count() > 0)
+    assert about.text.toPlainText()
 
 
 def test_details_are_copied_a_line_each(about: AboutDialog) -> None:

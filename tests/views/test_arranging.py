@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from attn_gui.control.notices import Kind, Notice
@@ -21,6 +21,7 @@ from attn_gui.model.exercise import Exercise, hidden_by
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.figures import percentages
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.main_window import MainWindow
 from tests.views.window_helpers import cell_rect, karina_window, settle
@@ -131,10 +132,10 @@ def test_the_read_out_says_what_a_number_is_made_of_and_what_is_hidden(qtbot: Qt
     value = f"{merged(N)[1, 0]:.4f}"
     assert told == (
         f"query players → key unbelievable: {value} (sum over 3 keys, mean over 2 queries); "
-        f"{hidden:.0%} of their weight is on 2 hidden tokens"
+        f"{hidden:.0%} of the queries’ weight is on 2 hidden tokens"
     )
     assert "(mean of 6 cells)" in scores.readout.sentence.full
-    assert f"{hidden:.0%} of their weight" in scores.readout.sentence.full
+    assert f"{hidden:.0%} of the queries’ weight" in scores.readout.sentence.full
     spoken = heatmaps(window)[1].plot.accessibleDescription()
     assert spoken.startswith("query players, key unbelievable, head 1, weight")
     assert "hidden tokens" in spoken
@@ -509,3 +510,56 @@ def test_what_is_in_sight_is_told_in_tokens(qtbot: QtBot, window: MainWindow) ->
     qtbot.mouseClick(plot, LEFT, pos=QPoint(plot.area.right() + 1, plot.area.bottom()))
     QApplication.processEvents()
     assert (here.query, here.key) == (1, 1)
+
+
+@pytest.mark.parametrize("arrangement", [BOTH, Arrangement(True, False), Arrangement(False, True)])
+@pytest.mark.parametrize("head", [0, "mean"])
+def test_the_sentence_on_top_tells_what_is_drawn(
+    window: MainWindow, qtbot: QtBot, arrangement: Arrangement, head: int | str
+) -> None:
+    window.context.selection.set_head(head)
+    window.context.selection.set_cell(4, 1)
+    arrange(qtbot, window, arrangement)
+    found = window.context.arranging.found
+    assert found is not None
+    N = weights(window) if head == 0 else (weights(window, 0) + weights(window, 1)) / 2
+    queries = [4, 5] if arrangement.merge_words else [4]
+    row = N[queries].mean(axis=0)
+    drawn = [row[start:stop].sum() for start, stop in zip(found.keys.starts, found.keys.stops, strict=True)]
+    plain = all(name.isalpha() for name in found.keys.names)
+    names = [name if plain else f"“{name}”" for name in found.keys.names]
+    unseen = [row[0] + row[7]] if arrangement.hide_special else []
+    figures = percentages([*map(float, drawn), *map(float, unseen)])
+    told = [f"{name} {share}" for name, share in zip(names, figures, strict=False)]
+    told += [f"2 hidden tokens {figures[-1]}"] if unseen else []
+    start = "In head 1, " if head == 0 else "On the mean of the heads, "
+    query = "players" if arrangement.merge_words else "play"
+    assert window.sentence.sentence.accessibleName() == f"{start}“{query}” looks at {', '.join(told)}."
+    arrange(qtbot, window, Arrangement())
+    assert "“[SEP]” " in window.sentence.sentence.accessibleName()
+
+
+def test_a_row_whose_every_allowed_key_is_hidden_says_where_its_weight_is(window: MainWindow, qtbot: QtBot) -> None:
+    e = window.context.document.experiment
+    forbidden = [(2, j) for j in range(1, 8)]
+    window.context.document.apply("mask", replace(e, painted=e.painted.with_cells(forbidden, False)))
+    window.context.selection.set_cell(2, 1)
+    arrange(qtbot, window, Arrangement(True, False))
+    assert window.sentence.sentence.accessibleName() == "In head 1, “##believ” looks at 2 hidden tokens 100%."
+
+
+def test_the_sums_say_that_hidden_keys_are_among_what_is_added(window: MainWindow, qtbot: QtBot) -> None:
+    column = heatmaps(window)[1].plot.sums
+    assert column is not None and column.accessibleDescription() == "every row sums to 1"
+
+    def told_at(y: int) -> str:
+        at = QPoint(column.width() // 2, y)
+        QApplication.sendEvent(column, QHelpEvent(QEvent.Type.ToolTip, at, column.mapToGlobal(at)))
+        return QToolTip.text()
+
+    arrange(qtbot, window, Arrangement(True, False))
+    assert column.accessibleDescription() == "every row sums to 1; of every key, the 2 hidden keys too"
+    assert told_at(4) == "Sums of the rows: of every key, the 2 hidden keys too"
+    assert told_at(column.height() // 2).endswith("; of every key, the 2 hidden keys too")
+    arrange(qtbot, window, Arrangement(False, True))
+    assert column.accessibleDescription() == "every row sums to 1", "of merged pieces every one is drawn"

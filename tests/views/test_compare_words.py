@@ -77,6 +77,20 @@ def test_what_the_figures_leave_out(comparison: Comparison) -> None:
     assert said(itself, same).startswith("No difference yet: change something")
 
 
+def test_two_that_are_alike_have_no_query_that_differs_most(comparison: Comparison) -> None:
+    none, alike = RowFigures(0.0, 0, 0.0, 2, all_rows=2), RowFigures(1 - 2e-16, 1, 1.0, 2, all_rows=2)
+    found = Largest(0.0, 0, 0, 1.0, 1.0)
+    assert said(comparison, Figures(found, none, alike, 2, 2, 0, 0, True)) == "No difference"
+    # the weights are the same, and what is gathered with them is not
+    turned = RowFigures(0.5, 1, 0.75, 2, all_rows=2)
+    text = said(comparison, Figures(found, none, turned, 2, 2, 0, 0, True))
+    assert "KL(present ‖ pinned): 0 for every query" in text
+    assert 'smallest <b>0.5000</b> at <a href="query 1">' in text
+    some = RowFigures(1.0, 0, 1.0, 1, left_out=1, all_rows=2)
+    text = said(comparison, Figures(found, none, some, 2, 2, 1, 0, True))
+    assert text.endswith("Cosine of outputs: 1 for 1 query; none for 1 query")
+
+
 def test_where_some_are_infinite_no_finite_one_is_called_the_largest(comparison: Comparison) -> None:
     rows = RowFigures(0.3, 1, 0.2, 5, infinite=4, first_infinite=0, all_rows=9)
     text = said(comparison, Figures(None, rows, rows, 9, 9, 0, 0, True))

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from attn_gui import save as save_layer
 from attn_gui.files import session as session_file
 from attn_gui.model.edits import rename_tokens
 from attn_gui.model.masks import Causal
@@ -68,6 +70,28 @@ def test_nobody_s_changes_are_replaced_unasked(window: MainWindow, shared: Path)
     window.files.save.trigger()
     assert asked == ["Replace “shared.attn”?"]
     assert first_token(shared) == "theirs" and window.context.document.modified
+
+
+def test_a_layer_that_a_script_adds_to_what_is_open_is_a_change_elsewhere(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "open.attn"
+    save_layer(path, weights=np.eye(3), layer=0)
+    with qtbot.waitSignal(window.services.storage.opened):
+        window.services.storage.open(path)
+    shown = window.context.document.session
+    save_layer(path, weights=np.eye(4), layer=1)
+    assert window.context.document.session is shown and len(session_file.load(path).experiments) == 2
+    asked = answer("&Cancel")
+    window.files.save.trigger()
+    assert asked == ["Replace “open.attn”?"]
+    assert len(session_file.load(path).experiments) == 2
+    with qtbot.waitSignal(window.services.storage.opened):
+        window.services.storage.open(path)
+    with qtbot.waitSignal(window.services.storage.saved):  # what was read anew is replaced unasked
+        window.files.save.trigger()
+    save_layer(path, weights=np.eye(5))
+    assert [named.name for named in session_file.load(path).experiments] == ["Layer 1", "Layer 2", "Layer 3"]
 
 
 def test_they_are_replaced_where_the_person_says_so_and_then_no_more_is_asked(

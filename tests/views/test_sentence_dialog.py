@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 from attn_gui.control.notices import Kind, Notice
 from attn_gui.model import edits, reshape
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.text import embed, split
+from attn_gui.model.text import embed, split, title_of
 from attn_gui.model.variant import Variant
 from attn_gui.model.weights import Weights
 from attn_gui.views.context import Context
-from attn_gui.views.sentence_dialog import MOST_TOKENS, SentenceDialog, title_of
+from attn_gui.views.sentence_dialog import MOST_TOKENS, SentenceDialog
 from attn_gui.views.token_panel import TokenPanel
 
 TEXT = "The animal didn't cross the street."

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations, product
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -9,9 +10,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 from pytestqt.qtbot import QtBot
 
 from attn_gui.files import examples
+from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.masks import Causal, choosable
+from attn_gui.model.origin import Origin
 from attn_gui.model.reshape import with_variant
-from attn_gui.model.session import Session
+from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
 from attn_gui.views.more_menu import MorePanel
@@ -112,6 +115,38 @@ def assert_apart(bar: TopBar) -> None:
         assert not places[one].intersects(places[other]), (one, other)
 
 
+def label_of(bar: TopBar) -> QLabel:
+    return next(label for label in bar.findChildren(QLabel) if label.buddy() is bar.example)
+
+
+def test_captures_are_told_apart_by_model_and_text(bar: TopBar, context: Context) -> None:
+    assert label_of(bar).text() == "E&xample"
+    shipped = examples.load_session("minilm")
+    captured = replace(shipped, experiments=tuple(replace(named, note="") for named in shipped.experiments), current=0)
+    document = context.document
+    document.open(captured, None)
+    assert bar.example.placeholderText() == "all-MiniLM-L6-v2 · The animal didn't cross the street…"
+    assert label_of(bar).text() == "E&xperiment"
+    assert "BertModel" in bar.example.toolTip() and "because it was too tired”" in bar.example.toolTip()
+    assert document.title == "all-MiniLM-L6-v2 · The animal didn't cross the street…, Layer 1 · text 1"
+    document.show(6)
+    assert bar.example.placeholderText() == "all-MiniLM-L6-v2 · The cat that chased the mouse was hungry"
+    assert bar.example.currentIndex() == -1
+
+
+def test_layers_without_a_model_are_called_after_their_file(bar: TopBar, context: Context, tmp_path: Path) -> None:
+    layers = tuple(
+        NamedExperiment(f"Layer {k + 1}", context.document.experiment, place=LayerPlace(k)) for k in range(2)
+    )
+    context.document.open(Session(layers), tmp_path / "mine.attn")
+    assert bar.example.placeholderText() == "mine"
+    origin = Origin(str(tmp_path / "attn.npz"), "sha256:" + "0" * 64, {})
+    read = tuple(replace(named, origin=origin) for named in layers)
+    context.document.open(Session(read), None)
+    assert bar.example.placeholderText() == "attn.npz"
+    assert str(tmp_path) in bar.example.toolTip()
+
+
 def test_escape_ends_painting(bar: TopBar, context: Context, qtbot: QtBot) -> None:
     bar.activateWindow()
     bar.setFocus()
@@ -142,7 +177,8 @@ def test_an_example_of_many_layers_is_called_by_its_own_name(bar: TopBar, contex
     assert bar.example.currentText() == name
     # one layer by itself, or layers that are none of ours, have their own
     document.apply_session("One", Session((session.named,)))
-    assert bar.example.currentIndex() == -1 and bar.example.placeholderText() == session.named.name
+    assert bar.example.currentIndex() == -1 and bar.example.placeholderText() == "Layer 4 · text 1"
+    assert label_of(bar).text() == "E&xperiment" and label_of(bar).buddy() is bar.example
     others = tuple(replace(named, note="mine") for named in session.experiments)
     document.apply_session("Mine", Session(others))
     assert bar.example.currentIndex() == -1 and bar.example.placeholderText() == others[0].name

@@ -64,11 +64,11 @@ def test_the_sentence_leaves_out_masked_keys_and_sums_up_many(
     context.document.apply_named("animal", examples.load("animal"))
     context.selection.set_cell(7, 1)
     wait_traced()
-    qtbot.waitUntil(lambda: "In head 1, “it” looks at animal" in bar.sentence.accessibleName())
+    qtbot.waitUntil(lambda: "In head 1, “it” looks at “animal”" in bar.sentence.accessibleName())
     spoken = bar.sentence.accessibleName()
     assert re.search(r"3 others 4\.5%\.$", spoken)
-    assert "the (1) " in spoken and "the (5) " in spoken, "names that occur twice have their place behind them"
-    assert "“didn't” " in spoken, "what is no plain word stands in quotes"
+    assert "“the” (1) " in spoken and "“the” (5) " in spoken, "names that occur twice have their place behind them"
+    assert "“didn't” " in spoken, "where one key is no plain word, all stand in quotes"
 
 
 def test_why_shows_the_arithmetic_of_the_cell(context: Context, qtbot: QtBot, wait_traced: Callable[[], None]) -> None:

@@ -41,10 +41,32 @@ def test_the_sentence_ends_with_what_the_row_sums_to(
     wait_traced()
     spoken = bar.sentence.accessibleName()
     N = trace(e).stage("N", 0)[1].astype(float)
-    shares = [f"{round(100 * weight)}%" for weight in N]
-    assert re.findall(r"\d+%", spoken) == shares
+    told = re.findall(r"(?:karina|is|to|the|store) (\S+?)[,\s]", spoken.partition("looks at")[2])
+    if N.sum() <= 1:
+        assert told == [f"{round(100 * weight)}%" for weight in N]
+    else:  # no parts of a whole
+        assert told == [f"{weight:.2f}" for weight in N]
     assert spoken.endswith(f" (row sums to {N.sum():.2f}).")
     assert f"(row sums to {N.sum():.2f})" in bar.sentence.text()
+
+
+def test_weights_that_are_no_parts_of_a_whole_are_told_as_numbers(
+    context: Context, qtbot: QtBot, wait_traced: Traced
+) -> None:
+    bar = SentenceBar(context)
+    qtbot.addWidget(bar)
+    N = np.full((2, 20), 3.25, np.float32)
+    N[1] = [-0.5, 0.25, *[0.0] * 17, 0.001]
+    context.document.apply("given", Experiment.from_weights(N))
+    context.selection.set_cell(0, 0)
+    context.document.start()
+    wait_traced()
+    assert "%" not in bar.sentence.accessibleName()
+    assert "12 others 39.00 (row sums to 65.00)." in bar.sentence.accessibleName()
+    context.selection.set_cell(1, 0)
+    qtbot.waitUntil(lambda: "0.25" in bar.sentence.accessibleName())
+    assert "%" not in bar.sentence.accessibleName()
+    assert "<0.01" in bar.sentence.accessibleName()
 
 
 def test_the_sentence_says_nothing_of_sums_where_they_are_1(

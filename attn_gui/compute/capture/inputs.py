@@ -11,7 +11,7 @@ import torch
 
 from attn_gui.compute.capture.errors import CaptureError
 from attn_gui.compute.capture.naming import Stack
-from attn_gui.compute.capture.texts import Encoded, encoded
+from attn_gui.compute.capture.texts import Encoded, encoded, texts_in
 from attn_gui.model.tokens import TokenSequence
 
 
@@ -86,7 +86,7 @@ def _read_by_decoder(
     if target is None:
         written = source
     else:
-        batch = (target,) if isinstance(target, str) else tuple(target)
+        batch = texts_in(target)
         if len(batch) != len(source.texts):
             raise CaptureError(f"There are {len(source.texts)} texts and {len(batch)} target texts: each needs one")
         written = encoded(tokenizer, batch, device, limit)

@@ -18,6 +18,7 @@ from attn_gui.compute.capture.declaring import beating, check_declared
 from attn_gui.compute.capture.errors import CaptureError
 from attn_gui.compute.capture.gguf_reading import read_once
 from attn_gui.compute.capture.interface import check_architecture, refusal
+from attn_gui.compute.capture.left_out import layers_left_out
 from attn_gui.compute.capture.library import library
 from attn_gui.compute.capture.loading import heard
 from attn_gui.compute.capture.places import ModelFiles, model_files
@@ -41,7 +42,8 @@ class OpenedModel:
 
     path: its folder, or the GGUF file, absolute. architecture: the name of its class.
     is_encoder_decoder: whether its decoder reads a text of its own (the target). has_guesses: whether it has a
-    language head, so that its output is logits over the vocabulary.
+    language head, so that its output is logits over the vocabulary. left_out: a sentence on layers whose weights were
+    not used; "" where there are none.
     """
 
     model: Any
@@ -50,6 +52,7 @@ class OpenedModel:
     architecture: str
     is_encoder_decoder: bool
     has_guesses: bool
+    left_out: str = ""
 
 
 def open_model(path: str | Path, report: Callable[[float], None] = lambda part: None) -> OpenedModel:
@@ -127,6 +130,7 @@ def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], 
         type(model).__name__,
         bool(getattr(model.config, "is_encoder_decoder", False)),
         model.get_output_embeddings() is not None,
+        layers_left_out(info["unexpected_keys"], (name for name, _ in model.named_parameters())),
     )
 
 

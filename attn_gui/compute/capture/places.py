@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attn_gui.compute.capture.errors import CaptureError
+from attn_gui.model.model_files import CONFIG, GGUF, WEIGHTS
 
-WEIGHTS = (
-    "model.safetensors",
-    "model.safetensors.index.json",
-    "pytorch_model.bin",
-    "pytorch_model.bin.index.json",
-)
-_CONFIG = "config.json"
 _LONGEST = 300
 _LOCAL = "Nothing is fetched: only files on this computer are opened."
 
@@ -50,7 +44,7 @@ def model_files(path: Path) -> ModelFiles:
             return _in_folder(path)
         if not path.is_file():
             raise CaptureError(f"{_named(path)} is neither a folder nor a file. {_LOCAL}")
-        if path.suffix.casefold() == ".gguf":
+        if path.suffix.casefold() == GGUF:
             return ModelFiles(path.parent, path.name)
         found = _in_folder(path.parent)
     except OSError as error:
@@ -60,7 +54,7 @@ def model_files(path: Path) -> ModelFiles:
     if path.suffix.casefold() in _ENDINGS and not _is_part(path.name):
         raise CaptureError(
             f"{path.name} is not what a model's weights are called ({WEIGHTS[0]} or {WEIGHTS[2]}), so the "
-            f"{_CONFIG} beside it may be another model's. Its tensors can be opened with Open tensors"
+            f"{CONFIG} beside it may be another model's. Its tensors can be opened with Open tensors"
         )
     return found
 
@@ -77,16 +71,16 @@ def _is_part(name: str) -> bool:
 
 
 def _in_folder(folder: Path) -> ModelFiles:
-    if (folder / _CONFIG).is_file():
+    if (folder / CONFIG).is_file():
         if not any((folder / name).is_file() for name in WEIGHTS):
-            raise CaptureError(f"{folder} has a {_CONFIG} and no weights ({WEIGHTS[0]} or {WEIGHTS[2]}). {_LOCAL}")
+            raise CaptureError(f"{folder} has a {CONFIG} and no weights ({WEIGHTS[0]} or {WEIGHTS[2]}). {_LOCAL}")
         return ModelFiles(folder, None)
-    files = sorted(folder.glob("*.gguf"))
+    files = sorted(folder.glob(f"*{GGUF}"))
     if len(files) == 1:
         return ModelFiles(folder, files[0].name)
     if files:
         raise CaptureError(f"{folder} has {len(files)} GGUF files: open one of them, such as {files[0].name}")
     raise CaptureError(
-        f"{folder} has no {_CONFIG}: a model is a folder with {_CONFIG}, weights ({WEIGHTS[0]} or {WEIGHTS[2]}) and "
+        f"{folder} has no {CONFIG}: a model is a folder with {CONFIG}, weights ({WEIGHTS[0]} or {WEIGHTS[2]}) and "
         f"the files of its tokenizer, or a GGUF file. {_LOCAL}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,8 @@ def encoded(tokenizer: Any, texts: str | Sequence[str], device: torch.device, li
     limit: the most tokens that the model has places for, of which the tokenizer may know a smaller number. Raises
     CaptureError for no text, for one that gives no token, and for one that is too long.
     """
-    batch = (texts,) if isinstance(texts, str) else tuple(texts)
+    check_tokenizer(tokenizer)
+    batch = texts_in(texts)
     if not batch:
         raise CaptureError("There is no text to read")
     # without a limit of the model's own, that of a tokenizer is only what the model was trained on
@@ -77,6 +78,26 @@ def encoded(tokenizer: Any, texts: str | Sequence[str], device: torch.device, li
         given = found.word_ids() if getattr(tokenizer, "is_fast", False) else None
         words.append(words_of(pieces, [token in special for token in ids], given))
     return _padded(tokenizer, batch, rows, words, device)
+
+
+def texts_in(given: Any) -> tuple[str, ...]:
+    """The texts that were handed over, one or many; raises CaptureError for anything else."""
+    if isinstance(given, str):
+        return (given,)
+    kind = type(given).__name__
+    if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
+        batch = tuple(given)
+        kind = next((type(text).__name__ for text in batch if not isinstance(text, str)), "")
+        if not kind:
+            return batch
+        kind = f"one with a {kind}"
+    raise CaptureError(f"Expected a text or a list of texts, received {kind}")
+
+
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise CaptureError for what is no tokenizer of transformers."""
+    if not callable(tokenizer) or not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise CaptureError(f"Expected a tokenizer of transformers, received {type(tokenizer).__name__}")
 
 
 def _padded(

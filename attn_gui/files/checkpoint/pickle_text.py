@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickletools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,6 +25,8 @@ REBUILDS = {
     "torch._utils._rebuild_tensor_v2": 4,
     "torch._utils._rebuild_tensor_v3": 7,
 }
+# what torch keeps of a tensor besides, at which place of the arguments
+METADATA = {"torch._utils._rebuild_tensor_v2": 6, "torch._utils._rebuild_tensor_v3": 7}
 PARAMETER = "torch._utils._rebuild_parameter"
 STORAGES = {
     f"torch.{kind}Storage": dtype
@@ -58,6 +60,8 @@ OTHER_TENSORS = {
     "_rebuild_from_type_v2": "a tensor of another class: save tensor.detach().as_subclass(torch.Tensor) in its place",
     "_rebuild_parameter_with_state": "a parameter with attributes of its own: save parameter.data in its place",
 }
+# of all tensors whose numbers repeat (strides of 0, windows that overlap), bytes once they are written out
+MAX_REPEATED = 1 << 34
 PROTOCOL = 2
 WHERE = "data.pkl"
 
@@ -73,12 +77,22 @@ class Storage:
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor and where its numbers lie: from which of the storage's on, and how many it is to the next of an axis."""
+    """A tensor and where its numbers lie: from which of the storage's on, and how many it is to the next of an axis.
+
+    negated, conjugated: whether what lies there is to be negated, or conjugated, which torch does when it is looked at.
+    """
 
     declared: Declared
     storage: Storage
     offset: int
     strides: tuple[int, ...]
+    negated: bool = False
+    conjugated: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it has more numbers than are stored."""
+        return self.declared.size > self.storage.size // ITEM_BYTES[self.declared.dtype]
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,7 @@ class _Reading:
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
         self._protocol = 0
+        self._repeated = 0
         self._steps: dict[str, Callable[[Any], None]] = {
             "PROTO": self._proto,
             "FRAME": lambda argument: None,
@@ -232,7 +247,8 @@ class _Reading:
         if called.name == ORDERED_DICT and not arguments:
             self._stack.append({})
         elif called.name in REBUILDS and len(arguments) >= REBUILDS[called.name]:
-            self._stack.append(self._tensor(*arguments[:4], *arguments[6:7]))
+            made = self._tensor(*arguments[:4], *arguments[6:7])
+            self._stack.append(self._as_kept(made, arguments[METADATA.get(called.name, len(arguments)) :]))
         elif called.name == PARAMETER and arguments and isinstance(arguments[0], StoredTensor):
             self._stack.append(arguments[0])
         else:
@@ -270,10 +286,32 @@ class _Reading:
         held = storage.size // ITEM_BYTES[name]
         last = offset + sum((side - 1) * step for side, step in zip(shape, stride, strict=True))
         inside = min(offset, *shape, *stride, 0) >= 0 and (declared.size == 0 or last < held)
-        # a stride of 0 repeats numbers: a few bytes would become as many as somebody likes
-        if not inside or declared.size > held:
+        if not inside:
             self._refuse(f"tensors within their storage of {held:,} numbers", f"shape {shape}, stride {stride}")
-        return StoredTensor(declared, storage, offset, stride)
+        made = StoredTensor(declared, storage, offset, stride)
+        if made.repeats:
+            # a few bytes would become as many as somebody likes
+            self._repeated += declared.size * ITEM_BYTES[name]
+            if self._repeated > MAX_REPEATED:
+                expected = f"expanded tensors of at most {MAX_REPEATED:,} bytes in all"
+                self._refuse(expected, f"shape {shape} of {held:,} numbers: save it before it is expanded")
+        return made
+
+    def _as_kept(self, tensor: StoredTensor, said: tuple[Any, ...]) -> StoredTensor:
+        """``tensor`` with what torch keeps of it besides."""
+        kept = said[0] if said else None
+        if kept is None:
+            return tensor
+        if not isinstance(kept, dict) or {*map(type, kept.values())} - {bool}:
+            raise ValueError("a tensor with something else besides")
+        unknown = next((name for name in kept if name not in ("neg", "conj")), None)
+        if unknown is not None:
+            self._refuse("tensors that are blocks of numbers", f"one with {str(unknown)!r} besides")
+        negated, conjugated = kept.get("neg", False), kept.get("conj", False)
+        dtype = tensor.declared.dtype
+        if (negated and dtype == "bool") or (conjugated and not dtype.startswith("complex")):
+            raise ValueError(f"numbers of {dtype} that are negated or conjugated")
+        return replace(tensor, negated=negated, conjugated=conjugated)
 
 
 def _called(value: Any) -> str:

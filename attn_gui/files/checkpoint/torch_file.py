@@ -20,6 +20,8 @@ from attn_gui.model.table import frozen
 MAX_BYTES = 1 << 31
 MAX_PICKLE_BYTES = 1 << 26
 MAX_ENTRIES = 200_000
+# of a tensor of weights whose numbers repeat, how many once they are written out
+MAX_REPEATED = 1 << 25
 ZIP_START = b"PK\x03\x04"
 TAR_MARK, TAR_MARK_AT = b"ustar", 257
 PICKLE_START = b"\x80"
@@ -56,7 +58,7 @@ def load(path: Path, names: Collection[str]) -> dict[str, StateTensor]:
         tensor = tensors[name].detach()
         if tuple(tensor.shape) != declared[name].shape:
             raise FileError(path, name, f"shape {declared[name].shape}", f"{tuple(tensor.shape)}")
-        result[name] = StateTensor(frozen(tensor.to(torch.float64).numpy()), declared[name].dtype)
+        result[name] = StateTensor(frozen(tensor.to(torch.float64).resolve_neg().numpy()), declared[name].dtype)
     return result
 
 
@@ -148,6 +150,9 @@ class Archive:
         for name, leaf in leaves.items():
             if isinstance(leaf, StoredTensor):
                 self.check_storage(name, leaf)
+                if leaf.repeats and leaf.declared.size > MAX_REPEATED:
+                    expected = f"an expanded tensor of at most {MAX_REPEATED:,} numbers"
+                    raise FileError(self._path, name, expected, f"shape {leaf.declared.shape}")
                 tensors[name] = leaf.declared
         others = {name: leaf for name, leaf in leaves.items() if type(leaf) in (int, str)}
         return Contents(tensors, others)

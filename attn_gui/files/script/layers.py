@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_gui.files.script.numbers import Array, as_array
 from attn_gui.files.script.shapes import AXES, mask_of_items, out_of_items, with_batch
-from attn_gui.files.tensors.implied import mask_in_scores, mask_in_weights, with_mask
+from attn_gui.files.tensors.implied import mask_in_numbers, with_mask
 from attn_gui.files.tensors.masking import are_flags
 from attn_gui.model.biases.additive import Additive
 from attn_gui.model.errors import ExperimentError
@@ -117,8 +117,8 @@ def _names(layer: Layer, index: int, count: int, shape: tuple[int, ...]) -> dict
 def _of_item(field: str, names: Names | None, index: int, count: int) -> list[str] | None:
     if names is None:
         return None
-    if isinstance(names, str):
-        raise ExperimentError(field, "a list of names", "one text")
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray):
+        raise ExperimentError(field, "a list of names", "one text" if isinstance(names, str) else repr(names)[:60])
     if all(isinstance(name, str) for name in names):
         return [str(name) for name in names]
     if len(names) != count:
@@ -136,19 +136,15 @@ def _experiment(parts: dict[str, Array], mask: Array | None, names: dict[str, An
         fields["scoring"] = _scoring(scale, None)
     if "q" in parts:
         fields["precision"] = precision_of(parts["q"].dtype)
-        return _as_masked(Experiment.from_qkv(parts["q"], parts["k"], parts["v"], **fields), parts, mask)
+        return _as_masked(Experiment.from_qkv(parts["q"], parts["k"], parts["v"], **fields), parts)
     if "scores" in parts:
-        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **fields), parts, mask)
+        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **fields), parts)
     return Experiment.from_weights(parts["weights"], parts.get("v"), **fields)
 
 
-def _as_masked(e: Experiment, parts: dict[str, Array], mask: Array | None) -> Experiment:
-    """Under the mask, too, that is in the scores, or else in the weights where no mask was given."""
-    found = None
-    if "scores" in parts:
-        found = mask_in_scores(parts["scores"], stand_ins="q" in parts)
-    elif mask is None and "weights" in parts:
-        found = mask_in_weights(parts["weights"])
+def _as_masked(e: Experiment, parts: dict[str, Array]) -> Experiment:
+    """Under the mask, too, that is in the scores, or else in the weights."""
+    found = mask_in_numbers(parts.get("scores"), parts.get("weights"), beside_queries="q" in parts)
     return e if found is None else with_mask(e, found)
 
 
@@ -162,7 +158,17 @@ def _named_rule(rule: Imported) -> MaskRule:
 
 
 def _scoring(scale: float | None, added: Additive | None) -> Scoring:
-    return Scoring(scale=scale, biases=() if added is None else (added,))
+    return Scoring(scale=None if scale is None else _scale(scale), biases=() if added is None else (added,))
+
+
+def _scale(scale: Any) -> float:
+    """``scale`` as a number of Python, from any library that has some; raises ExperimentError."""
+    try:
+        if isinstance(scale, str | bytes | bool):
+            raise TypeError
+        return float(scale)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ExperimentError("scale", "a number", repr(scale)[:60]) from error
 
 
 def _original(parts: dict[str, Array], names: dict[str, Any]) -> Experiment | None:
@@ -170,5 +176,5 @@ def _original(parts: dict[str, Array], names: dict[str, Any]) -> Experiment | No
     if "weights" in parts and ("q" in parts or "scores" in parts):
         return Experiment.from_weights(parts["weights"], parts.get("v"), **names)
     if "scores" in parts and "q" in parts:
-        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **names), parts, None)
+        return _as_masked(Experiment.from_scores(parts["scores"], parts.get("v"), **names), parts)
     return None

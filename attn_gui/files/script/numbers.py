@@ -25,8 +25,12 @@ def as_array(value: Any, field: str) -> Array:
         try:
             # a list of tensors numpy would read cell by cell, if at all
             found = np.asarray([as_array(v, field) for v in value]) if isinstance(value, list) else np.asarray(value)
+        except ExperimentError:
+            raise
         except ValueError as error:
             raise ExperimentError(field, "an array whose rows are of one length", str(error)) from error
+        except (TypeError, RuntimeError) as error:  # whatever another library's array raises
+            raise _unreadable(field, value, error) from error
     if found.dtype.kind not in "fiub" and found.dtype != ml_dtypes.bfloat16:
         raise ExperimentError(field, "an array of real numbers", f"one of {found.dtype}")
     return found
@@ -40,7 +44,23 @@ def _of_torch(value: Any, field: str) -> Array | None:
         return None
     if value.is_meta:
         raise ExperimentError(field, "a tensor that holds numbers", "one on torch's meta device")
-    tensor = value.detach()
+    if value.is_nested:
+        received = "a nested tensor: save its parts, tensor.unbind(), each in a layer of its own"
+        raise ExperimentError(field, "a tensor whose rows are of one length", received)
+    try:
+        return _numbers(value.detach())
+    except (TypeError, RuntimeError) as error:  # of a kind of number, or a device, that numpy knows nothing of
+        raise _unreadable(field, value, error) from error
+
+
+def _unreadable(field: str, value: Any, error: Exception) -> ExperimentError:
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return ExperimentError(field, "an array of real numbers", f"a {type(value).__name__} that gives none ({reason})")
+
+
+def _numbers(tensor: Any) -> Array:
+    import torch
+
     if tensor.layout != torch.strided or tensor.is_quantized:
         tensor = tensor.dequantize() if tensor.is_quantized else tensor.to_dense()
     tensor = tensor.cpu().resolve_neg()

@@ -103,6 +103,8 @@ def save(
 
 def append_layers(path: Path, layers: Iterable[tuple[int | None, Layer]], module: str = "") -> None:
     """Add ``layers``, each with its number or None for the next; raises ExperimentError and FileError."""
+    if not isinstance(module, str):
+        raise ExperimentError("module", "the name of a module", repr(module)[:60])
     # before the file is looked at, so that what does not fit costs nothing
     made = [(number, list(items_of(layer))) for number, layer in layers]
 

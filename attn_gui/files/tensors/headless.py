@@ -53,6 +53,10 @@ class Choices:
     axes: tuple[ToldAxes, ...] = ()
 
 
+class Contradiction(FileError):
+    """What is told of tensors contradicts itself, or is told of one that is not read."""
+
+
 def is_tensors(path: Path) -> bool:
     """Whether ``path`` is to be opened as tensors, and not as a session."""
     return is_folder(path) or path.suffix.casefold() in ENDINGS
@@ -119,6 +123,7 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
         reading = as_told(contents, choices.roles, choices.axes)
     except NotThere as error:
         raise FileError(contents.path, "", error.expected, error.received) from error
+    _check_told(contents.path, reading, choices)
     if choices.batch is not None:
         reading = replace(reading, batch=choices.batch)
     if choices.heads is not None:
@@ -132,6 +137,41 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
     if choices.tokens is not None:
         reading = replace(reading, tokens=_tokens(contents, reading, choices.tokens), key_tokens=None)
     return reading
+
+
+def _check_told(path: str, reading: Reading, choices: Choices) -> None:
+    """Raise Contradiction unless each part is told of once, of each attention one for each role, and axes are used."""
+    roles: dict[Part, ToldRole] = {}
+    for told in choices.roles:
+        part = _part_told(reading, told.name)
+        before = roles.setdefault(part, told)
+        if before.role is not told.role:
+            kinds = " and ".join("nothing" if each.role is None else each.role.value for each in (before, told))
+            raise Contradiction(path, "", f"one role for {_named(part, told)}", kinds)
+        # of two that are told to be the same, the reading leaves one out
+        same = [each for other, each in roles.items() if other.group == part.group and other != part]
+        second = next((each for each in same if each.role is told.role is not None), None)
+        if told.role is not None and second is not None:
+            received = f"{second.name} and {told.name}"
+            raise Contradiction(path, "", f"one tensor that is {told.role.value} in an attention", received)
+    axes: dict[Part, ToldAxes] = {}
+    for each in choices.axes:
+        part = _part_told(reading, each.name)
+        name = _named(part, each)
+        if axes.setdefault(part, each).axes != each.axes:
+            raise Contradiction(path, "", f"the axes of {name} once", "twice")
+        if part.role is None:
+            expected = f"axes of a tensor that is read (--read says as what: --read weights={name})"
+            raise Contradiction(path, "", expected, f"those of {name}, which is not")
+
+
+def _part_told(reading: Reading, name: str) -> Part:
+    """The part that was told of, which is there."""
+    return next((part for part in reading.parts if name in part.tensors), reading.parts[0])
+
+
+def _named(part: Part, told: ToldRole | ToldAxes) -> str:
+    return told.name or part.tensors[0]
 
 
 def _meaning(contents: Contents, reading: Reading) -> Meaning | None:

@@ -1,4 +1,4 @@
-"""The mask that scores or weights show by themselves: by cells of -inf, or of exact zeros."""
+"""The mask that scores or weights show by themselves: by cells of -inf, or what stands for it, or of exact zeros."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.files.tensors.masking import Masked
+from attn_gui.files.tensors.stand_ins import floor_of
 from attn_gui.files.tensors.stored import Array
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import widened
-from attn_gui.model.mask_import import LOWEST, all_of
+from attn_gui.model.mapped import fetched
+from attn_gui.model.mask_import import all_of
 from attn_gui.model.masks import Combined, Imported, MaskRule, Padding
 from attn_gui.model.question import recognised
 from attn_gui.model.tensors.mask_source import LOOKED_THROUGH
@@ -19,32 +21,42 @@ from attn_gui.model.tensors.mask_source import LOOKED_THROUGH
 Cells = NDArray[np.bool_]
 
 
+def mask_in_numbers(scores: Array | None, weights: Array | None, *, beside_queries: bool) -> Masked | None:
+    """What ``scores`` block, or else ``weights``, both [heads, n_q, n_k] and of one layer; None for neither.
+
+    beside_queries: whether Q and K are there, so that numbers of the scores that stand for -inf block as well.
+    """
+    found = None if scores is None else mask_in_scores(scores, stand_ins=beside_queries)
+    return mask_in_weights(weights) if found is None and weights is not None else found
+
+
 def mask_in_scores(scores: Array, *, stand_ins: bool) -> Masked | None:
     """What the cells of -inf in ``scores`` [heads, n_q, n_k] block, as a rule where it is one; None without any.
 
-    stand_ins: whether -1e9 and what lies below, as programs write it in place of -inf, blocks as well. None also for
-    scores of over LOOKED_THROUGH bytes.
+    stand_ins: whether numbers that stand for -inf (:func:`floor_of`) block as well. None also for scores of over
+    LOOKED_THROUGH bytes. Raises ChangedFile.
     """
     if scores.nbytes > LOOKED_THROUGH:
         return None
-    lowest = -np.inf
-    if stand_ins:
-        lowest = float(np.finfo(np.float16).min) if scores.dtype == np.float16 else LOWEST
+    floor = floor_of(fetched(head) for head in scores) if stand_ins else None
+    lowest = -np.inf if floor is None else floor
     # NaN blocks nothing: it is to be seen
-    allowed = np.stack([~(widened(head) <= lowest) for head in scores])
+    allowed = np.stack([~(widened(fetched(head)) <= lowest) for head in scores])
     return None if allowed.all() else _masked(allowed)
 
 
 def mask_in_weights(weights: Array) -> Masked | None:
     """The rule (causal, sliding window, padding) that exact zeros of ``weights`` [heads, n_q, n_k] are; else None.
 
-    A zero in one head alone is none: a small weight of few bits rounds to 0 too. None also over LOOKED_THROUGH bytes.
+    A zero in one head alone is none: a small weight of few bits rounds to 0 too. Rows of NaN are blocked in whole, as
+    softmax leaves them. None also over LOOKED_THROUGH bytes. Raises ChangedFile.
     """
     if weights.nbytes > LOOKED_THROUGH:
         return None
     there: Cells = np.zeros(weights.shape[1:], bool)
     for head in weights:
-        there |= widened(head) != 0
+        numbers = widened(fetched(head))
+        there |= (numbers != 0) & ~np.isnan(numbers)
     if there.all() or not there.any():
         return None
     found = _masked(there)

@@ -9,7 +9,7 @@ import numpy as np
 
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors.stored import Array, Stored, usable
-from attn_gui.model.mapped import unchanged
+from attn_gui.model.mapped import ChangedFile, fetched
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.reading import Part, Reading
@@ -23,7 +23,10 @@ LETTERS: Mapping[Role, str] = {Role.WEIGHTS: "N", Role.SCORES: "A", Role.Q: "Q",
 
 
 class Arrays:
-    """Tensors of a file: what is asked for is read into memory, or left where it lies where all are too many."""
+    """Tensors of a file: what is asked for is read into memory, or left where it lies where all are too many.
+
+    What is no part of an experiment by itself (a mask, token ids) is always read.
+    """
 
     def __init__(self, contents: Contents, stored: Mapping[str, Stored], reading: Reading) -> None:
         self._contents = contents
@@ -39,9 +42,12 @@ class Arrays:
         if name not in self._whole:
             self._whole[name] = self._stored[name].get(True)
         array = applied(self._whole[name], steps)
-        if not self._mapped:
+        if not self._mapped or target not in LETTERS:
             # a copy of this part alone, which does not keep all layers in memory, nor the file open
-            array = np.array(unchanged(array), dtype=array.dtype.newbyteorder("="), order="C")
+            try:
+                array = np.array(fetched(array), dtype=array.dtype.newbyteorder("="), order="C")
+            except ChangedFile as error:
+                raise FileError(error.path, "", error.expected, error.received) from error
         array = usable(array)
         array.flags.writeable = False
         return array

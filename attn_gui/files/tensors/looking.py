@@ -16,6 +16,7 @@ from attn_gui.files.tensors.safetensors_reader import open_safetensors
 from attn_gui.files.tensors.stored import Opened, Stored
 from attn_gui.files.tensors.table_reader import open_table
 from attn_gui.files.tensors.torch_reader import open_torch
+from attn_gui.model.mapped import ChangedFile
 from attn_gui.model.tensors.info import Contents, TensorInfo
 from attn_gui.model.tensors.names import natural
 
@@ -48,11 +49,10 @@ def look(paths: Sequence[str | Path]) -> Generator[float, None, Contents]:
 
     Raises FileError, also where there is no tensor at all.
     """
-    folder, files = _folder_and_files([Path(path).absolute() for path in paths])
+    folder, files, remarks = _folder_and_files([Path(path).absolute() for path in paths])
     one = not files
     places = [folder] if one else [folder / name for name in files]
     opened: list[tuple[Path, Opened]] = []
-    remarks: list[str] = []
     for done, path in enumerate(places):
         try:
             found = open_file(path)
@@ -60,7 +60,7 @@ def look(paths: Sequence[str | Path]) -> Generator[float, None, Contents]:
             # what lies beside the layers, such as a model's config.json
             if one or path.suffix.casefold() != ".json":
                 raise
-            remarks.append(f"{path.name} was left out: expected {error.expected}, received {error.received}")
+            remarks.append(_left_out(path, error))
             continue
         remarks += found.remarks
         if found.tensors or one:
@@ -72,7 +72,10 @@ def look(paths: Sequence[str | Path]) -> Generator[float, None, Contents]:
     tensors = []
     for done, (info, stored) in enumerate(named):
         if done < MAX_PEEKED and info.is_readable:
-            info = replace(info, peek=peek(stored.get(True)))
+            try:
+                info = replace(info, peek=peek(stored.get(True)))
+            except ChangedFile as error:
+                raise FileError(error.path, stored.key, error.expected, error.received) from error
         tensors.append(info)
         yield 0.3 + 0.7 * (done + 1) / len(named)
     words = {_joined("" if one else path.stem, name): each for path, o in opened for name, each in o.words.items()}
@@ -100,8 +103,8 @@ def stored_in(contents: Contents) -> dict[str, Stored]:
     return found
 
 
-def _folder_and_files(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
-    """The one file, or the folder and the files in it that are meant."""
+def _folder_and_files(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...], list[str]]:
+    """The one file, or the folder and the files in it that are meant; and what was left out, in sentences."""
     if not paths:
         raise FileError("", "", "a file of tensors", "none")
     folders = {path.parent for path in paths}
@@ -110,20 +113,32 @@ def _folder_and_files(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
             raise FileError(paths[1], "", f"files of one folder, {paths[0].parent}", str(paths[1].parent))
         for path in paths:
             size_of_file(path)
-        return paths[0].parent, tuple(sorted((path.name for path in paths), key=natural))
+        return paths[0].parent, tuple(sorted((path.name for path in paths), key=natural)), []
     path = paths[0]
     if not is_folder(path):
-        return path, ()
+        return path, (), []
     try:
-        names = [each.name for each in path.iterdir() if each.suffix.casefold() in ENDINGS and each.is_file()]
+        found = [each for each in path.iterdir() if each.suffix.casefold() in ENDINGS and not each.name.startswith(".")]
     except OSError as error:
         raise cannot_read(path, error) from error
-    names = [name for name in names if not name.startswith(".")]
+    if len(found) > MAX_FILES:
+        raise FileError(path, "", f"at most {MAX_FILES:,} files", f"{len(found):,}")
+    names, remarks = [], []
+    for each in sorted(found, key=lambda each: natural(each.name)):
+        try:
+            size_of_file(each)
+        except FileError as error:  # a link that leads nowhere, a pipe
+            remarks.append(_left_out(each, error))
+        else:
+            names.append(each.name)
     if not names:
-        raise FileError(path, "", f"a folder with files that end with {', '.join(ENDINGS)}", "none of them")
-    if len(names) > MAX_FILES:
-        raise FileError(path, "", f"at most {MAX_FILES:,} files", f"{len(names):,}")
-    return path, tuple(sorted(names, key=natural))
+        received = "; ".join(remarks) or "none of them"
+        raise FileError(path, "", f"a folder with files that end with {', '.join(ENDINGS)}", received)
+    return path, tuple(names), remarks
+
+
+def _left_out(path: Path, error: FileError) -> str:
+    return f"{path.name} was left out: expected {error.expected}, received {error.received}"
 
 
 def _named(opened: Sequence[tuple[Path, Opened]], one: bool) -> list[tuple[TensorInfo, Stored]]:

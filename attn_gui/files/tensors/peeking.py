@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_gui.files.tensors.stored import Array
-from attn_gui.model.mapped import unchanged
+from attn_gui.files.tensors.squares import zeros_of
+from attn_gui.files.tensors.stand_ins import FAR, floor_of
+from attn_gui.files.tensors.stored import Array, computable
+from attn_gui.model.mapped import fetched
 from attn_gui.model.tensors.info import Peek
 
 # of a tensor up to this size every number is looked at, of a larger one at most as many in all
@@ -24,15 +26,19 @@ TOLERANCE, TOLERANCE_16 = 1e-3, 2e-2
 
 
 def peek(array: Array) -> Peek | None:
-    """What ``array`` holds; None for complex numbers and for nothing."""
+    """What ``array`` holds; None for complex numbers and for nothing. Raises ChangedFile.
+
+    What lies in a file that is mapped is read from it, for it may be cut off at any moment.
+    """
     if array.dtype.kind == "c" or not array.size:
         return None
     whole = array.nbytes <= WHOLE_BYTES
+    array = fetched(array) if whole else array
     low, high = np.inf, -np.inf
     nan = inf = minus_inf = False
     flags = True
     for block in _blocks(array) if whole else _samples(array):
-        numbers = _computable(unchanged(block))
+        numbers = computable(block)
         if numbers.dtype.kind == "f":
             finite = np.isfinite(numbers)
             if not finite.all():
@@ -62,15 +68,9 @@ def peek(array: Array) -> Peek | None:
         rising,
         tuple(are_1),
         tuple(None if sums is None or not sums.size else (float(sums.min()), float(sums.max())) for sums in lines),
-        zeros_of(array) if ratios and low == 0 < high else "",
+        zeros_of(array, _places(array, whole)) if ratios and low == 0 < high else (),
+        floor_of(_blocks(array) if whole else _samples(array)) if found and low <= FAR else None,
     )
-
-
-def _computable(block: Array) -> Array:
-    """In a type that numpy compares quickly."""
-    if block.dtype.kind in "biu":
-        return block
-    return block.astype(np.float64 if block.dtype.itemsize == 8 else np.float32)
 
 
 def _blocks(array: Array) -> Iterator[Array]:
@@ -86,7 +86,7 @@ def _samples(array: Array) -> Iterator[Array]:
     count = min(MOST_ROWS, max(1, WHOLE_BYTES // max(1, min(row, LONGEST * array.itemsize))))
     for place in _spread(array.shape[:-1], count):
         line = array[place]
-        yield line[:: max(1, line.size // LONGEST)]
+        yield fetched(line[:: max(1, line.size // LONGEST)])
 
 
 def _spread(shape: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
@@ -115,12 +115,12 @@ def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:
     if not (1 < length <= LONGEST or one_token):
         return None
     if whole:
-        sums = _computable(array).sum(axis=axis, dtype=np.float64).reshape(-1)
+        sums = computable(array).sum(axis=axis, dtype=np.float64).reshape(-1)
     else:
         others = [side for index, side in enumerate(array.shape) if index != axis]
         places = _spread(others, LINES) if others else iter([()])
         indices: list[tuple[Any, ...]] = [(*place[:axis], slice(None), *place[axis:]) for place in places]
-        sums = np.array([np.sum(array[index].astype(np.float64)) for index in indices])
+        sums = np.array([np.sum(fetched(array[index]).astype(np.float64)) for index in indices])
     return sums[~np.isnan(sums)]
 
 
@@ -129,21 +129,9 @@ def _are_1(sums: NDArray[np.float64], itemsize: int) -> bool:
     return bool(sums.size) and bool((np.abs(sums - 1) <= tolerance).all())
 
 
-def zeros_of(array: Array) -> Literal["", "causal", "padding"]:
-    """What exact zeros forbid in all squares of the last two axes, or in some of many."""
-    if array.ndim < 2 or min(array.shape[-2:]) < 2:
-        return ""
-    n_q, n_k = array.shape[-2:]
-    if array.nbytes <= WHOLE_BYTES:
-        there = (_computable(array) != 0).reshape(-1, n_q, n_k)
-    else:
-        count = min(LINES, WHOLE_BYTES // (n_q * n_k * array.itemsize))
-        squares = [_computable(array[place]) != 0 for place in _spread(array.shape[:-2], count)] if count else []
-        if not squares:
-            return ""
-        there = np.stack(squares)
-    if n_k >= n_q and not (there.any(axis=0) & ~np.tri(n_q, n_k, n_k - n_q, dtype=bool)).any():
-        return "causal"
-    keys = there.any(axis=1)  # [squares, n_k]
-    runs = (np.diff(keys.astype(np.int8), axis=1) != 0).sum(axis=1)  # one change: keys at one end
-    return "padding" if bool((runs <= 1).all()) and not keys.all() and bool(keys.any(axis=1).all()) else ""
+def _places(array: Array, whole: bool) -> Iterator[tuple[int, ...]]:
+    """The squares of the last two axes that are looked at: all, or some of a large tensor."""
+    if whole or array.ndim < 2:
+        return product(*map(range, array.shape[:-2]))
+    count = min(LINES, WHOLE_BYTES // (array.shape[-2] * array.shape[-1] * array.itemsize))
+    return iter(()) if not count else _spread(array.shape[:-2], count)

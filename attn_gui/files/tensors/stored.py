@@ -74,6 +74,7 @@ class Region:
     """Numbers of ``dtype`` that lie in ``path`` from byte ``start`` on.
 
     strides: in numbers; None where they lie one after another in C order, or in Fortran's if ``fortran``.
+    negated, conjugated: whether the numbers are what lies there negated, or conjugated; they then are held in memory.
     """
 
     path: Path
@@ -82,6 +83,8 @@ class Region:
     dtype: np.dtype[Any]
     fortran: bool = False
     strides: tuple[int, ...] | None = None
+    negated: bool = False
+    conjugated: bool = False
 
     def stored(self, key: str, source: Callable[[str], str], *, torch: bool = False) -> Stored:
         return Stored(key, self.shape, name_of(self.dtype), self.get, source, torch)
@@ -106,9 +109,19 @@ class Region:
             raise FileError(self.path, "", "0 or 1 in each byte of bool", "other bytes")
         numbers.flags.writeable = False
         try:
-            return self._shaped(numbers.view(self.dtype))
+            # before they are laid out, which may repeat them
+            return self._shaped(self._turned(numbers.view(self.dtype)))
+        except MemoryError as error:
+            raise FileError(self.path, "", "an array that fits in memory", "a larger one") from error
         except ValueError as error:
             raise FileError(self.path, "", "a shape that numpy can hold", f"shape {self.shape}") from error
+
+    def _turned(self, numbers: Array) -> Array:
+        if self.negated:
+            numbers = -numbers
+        if self.conjugated:
+            numbers = numbers.conj()
+        return numbers
 
     def _reach(self) -> int:
         """How many numbers there are from the first to the last."""
@@ -136,6 +149,13 @@ def _mapped(path: Path) -> Array:
 
 
 _maps: WeakValueDictionary[tuple[str, int, int, int], MappedFile] = WeakValueDictionary()
+
+
+def computable(block: Array) -> Array:
+    """In a type that numpy compares quickly."""
+    if block.dtype.kind in "biu":
+        return block
+    return block.astype(np.float64 if block.dtype.itemsize == 8 else np.float32)
 
 
 def usable(array: Array) -> Array:

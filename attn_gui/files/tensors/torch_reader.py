@@ -67,7 +67,8 @@ def _advising(error: FileError) -> FileError:
 def _region(path: Path, start: int, order: Literal["<", ">"], tensor: StoredTensor) -> Region:
     dtype = TYPES[tensor.declared.dtype].newbyteorder(order)
     offset = start + tensor.offset * dtype.itemsize
-    return Region(path, offset, tensor.declared.shape, dtype, strides=tensor.strides)
+    flags = {"negated": tensor.negated, "conjugated": tensor.conjugated}
+    return Region(path, offset, tensor.declared.shape, dtype, strides=tensor.strides, **flags)
 
 
 def _byte_order(path: Path, archive: Archive) -> Literal["<", ">"]:

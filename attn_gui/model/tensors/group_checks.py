@@ -114,6 +114,32 @@ def _counts(contents: Contents, reading: Reading, group: str) -> Iterator[Proble
     roles = {part.role: part for part in parts}
     if Role.Q in roles and Role.K in roles:
         yield from _same_width(contents, reading, roles[Role.Q], roles[Role.K], counted)
+    if source_of(reading, group) in (Role.QKV, Role.SCORES):
+        yield from _ends(contents, reading, group, counted)
+
+
+def _ends(contents: Contents, reading: Reading, group: str, counted: Sizes) -> Iterator[Problem]:
+    """Ends of sequences that are not those of the tokens."""
+    ends = [part for part in reading.used(group) if part.role is Role.SEQUENCES]
+    for part in ends:
+        tensor = contents.tensor(part.tensors[0])
+        of_keys = Axis.KEY in part.axes
+        # the only ones are those of both
+        sides = {counted.n_k if of_keys else counted.n_q} | ({counted.n_q, counted.n_k} if len(ends) == 1 else set())
+        if tensor.peek is None or tensor.peek.low is None or tensor.peek.high is None:
+            continue
+        low, high = int(tensor.peek.low), int(tensor.peek.high)
+        wrong = next((count for count in sorted(sides) if count != high), None)
+        if low != 0:
+            text = f"the ends of sequences begin with {low}, and not with 0"
+        elif wrong is not None:
+            text = f"the ends of sequences reach {high}, and there are {words(wrong, 'key' if of_keys else 'token')}"
+        elif len(tensor.shape) == 1 and not tensor.peek.rising:
+            text = "the ends of sequences do not rise"
+        else:
+            continue
+        remedy = reading.with_part(reading.parts.index(part), replace(part, role=None))
+        yield Problem(f"{tensor.name}: {text}: leave them out?", reading.parts.index(part), None, remedy)
 
 
 def _same_width(contents: Contents, reading: Reading, q: Part, k: Part, counted: Sizes) -> Iterator[Problem]:

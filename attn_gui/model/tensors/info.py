@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import NamedTuple
+
+from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.names import role_of
 
 # dropout of a half makes a weight of 1 twice as large
 MOST_DROPPED_OUT = 2.0
@@ -34,6 +37,19 @@ ITEM_BYTES = {
 }
 
 
+class Square(NamedTuple):
+    """What exact zeros forbid in the last two axes of a tensor, taken as queries and keys.
+
+    place: where in the axes before these. causal: whether no query attends to a later key. front, back: how many keys
+    at the beginning, or else at the end, no query attends to; in a square of zeros all of them.
+    """
+
+    place: tuple[int, ...]
+    causal: bool
+    front: int
+    back: int
+
+
 @dataclass(frozen=True)
 class Peek:
     """What a look at the numbers of a tensor has shown.
@@ -44,8 +60,8 @@ class Peek:
     sums: for each axis, whether the numbers along it are 0 or more and sum to 1 (within 1e-3; 2e-2 of 16 bits), in all
     lines that were looked at without NaN; where they do so along no axis, in all lines but those of zeros alone.
     spans: for each axis, the lowest and the highest sum of a line without NaN; None where there are none. zeros: what
-    the exact zeros of all squares of the last two axes forbid, where that is a rule: ``causal``, or ``padding`` (the
-    last keys, or the first); empty for neither.
+    the exact zeros forbid in each square of the last two axes that was looked at; empty of what is not like weights.
+    floor: the highest of the numbers that stand for -inf in scores, far below the others; None for none.
     """
 
     low: float | None
@@ -58,7 +74,8 @@ class Peek:
     rising: bool = False
     sums: tuple[bool, ...] = ()
     spans: tuple[tuple[float, float] | None, ...] = ()
-    zeros: Literal["", "causal", "padding"] = ""
+    zeros: tuple[Square, ...] = ()
+    floor: float | None = None
 
     @property
     def like_weights(self) -> bool:
@@ -105,6 +122,19 @@ class TensorInfo:
         return self.size > 0 and not self.dtype.startswith("complex")
 
     @property
+    def is_ends(self) -> bool:
+        """Whether these are ends of sequences (cu_seqlens): by their name, or by numbers that rise from 0.
+
+        0, 1, 2 and so on without that name are rather the places of the tokens.
+        """
+        if self.peek is None or not self.is_whole:
+            return False
+        named = role_of(self.key or self.name)
+        if named is None:
+            return self.peek.rising and self.peek.high != self.size - 1
+        return named is Role.SEQUENCES
+
+    @property
     def is_whole(self) -> bool:
         """Whether it holds whole numbers."""
         return "int" in self.dtype
@@ -136,5 +166,5 @@ class Contents:
     @cached_property
     def totals(self) -> frozenset[int]:
         """How many tokens there are in all, by the ends of sequences (cu_seqlens) that are among the tensors."""
-        peeks = (tensor.peek for tensor in self.tensors)
-        return frozenset(int(peek.high or 0) for peek in peeks if peek is not None and peek.rising)
+        ends = (tensor for tensor in self.tensors if tensor.is_ends)
+        return frozenset(int(tensor.peek.high or 0) for tensor in ends if tensor.peek is not None)

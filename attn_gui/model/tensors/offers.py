@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from attn_gui.model.counted import counted
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import called, shown_groups, source_of
 from attn_gui.model.tensors.info import Contents
-from attn_gui.model.tensors.mask_source import is_looked_through, mask_shown_by
+from attn_gui.model.tensors.mask_source import (
+    Kind,
+    is_looked_through,
+    scores_that_block,
+    unread_scores,
+    zeros_that_block,
+)
+from attn_gui.model.tensors.names import NUMBER
 from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.sizes import sizes_of
+
+_KINDS: dict[Kind, str] = {"": "none", "causal": "causal", "padding": "padding", "unknown": "each its own"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +34,7 @@ class Offer:
 def offers(contents: Contents, reading: Reading) -> tuple[Offer, ...]:
     """What will be shown, what is derived from what, what is compared, and what cannot be known."""
     found = [offer for group in shown_groups(reading) for offer in _of_group(contents, reading, group)]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*found, *_of_words(contents, reading)]))
 
 
 def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offer]:
@@ -66,18 +77,84 @@ def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offe
 
 
 def _of_mask(contents: Contents, reading: Reading, group: str) -> Iterator[Offer]:
-    """Where the mask comes from, where no tensor of the file is one."""
-    part = mask_shown_by(contents, reading, group)
-    if part is None:
+    """Where the mask comes from beside tensors of the file that are one."""
+    scores = scores_that_block(contents, reading, group)
+    if scores is not None:
+        yield from _looked_through(contents, scores, _of_scores(contents, scores))
         return
-    if not is_looked_through(contents, part):
-        yield Offer(f"The mask that {called(part)} show is not read, for there are too many: choose it by hand", False)
-    elif part.role is Role.SCORES:
-        yield Offer("The mask is taken from the scores of the file: a cell of −∞ is blocked", True)
+    found = zeros_that_block(contents, reading, group)
+    if found is not None:
+        yield from _looked_through(contents, found[0], _of_zeros(found[1]))
+    low = unread_scores(contents, reading, group)
+    if low is not None:
+        text = f"The scores of the file go down to {low:,.6g}: if a mask was added to them, choose it by hand"
+        yield Offer(text, False)
+
+
+def _looked_through(contents: Contents, part: Part, text: str) -> Iterator[Offer]:
+    if is_looked_through(contents, part):
+        yield Offer(text, True)
     else:
-        peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
-        kind = next(peek.zeros for peek in peeks if peek.zeros)
-        yield Offer(f"The mask ({kind}) is taken from the weights of the file, which are 0 where it forbids", True)
+        yield Offer(f"The mask that {called(part)} show is not read, for there are too many: choose it by hand", False)
+
+
+def _of_scores(contents: Contents, part: Part) -> str:
+    peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+    text = "The mask is taken from the scores of the file: a cell of "
+    if any(peek.minus_inf for peek in peeks):
+        return f"{text}−∞ is blocked"
+    floor = max(peek.floor for peek in peeks if peek.floor is not None)
+    return f"{text}−{-floor:,.6g} or lower stands for −∞ and is blocked"
+
+
+def _of_zeros(kinds: Mapping[int | None, Kind]) -> str:
+    text = "taken from the weights of the file, which are 0 where it forbids"
+    by_kind: dict[Kind, list[int]] = {}
+    for layer, kind in kinds.items():
+        by_kind.setdefault(kind, []).append((layer or 0) + 1)
+    if len(by_kind) == 1:
+        (kind,) = by_kind
+        return f"The mask of each layer is {text}" if kind == "unknown" else f"The mask ({kind}) is {text}"
+    said = [f"{_KINDS[kind]} in {_layers(layers)}" for kind, layers in by_kind.items()]
+    return f"The masks are {text}: {', '.join(said)}"
+
+
+def _layers(numbers: Sequence[int]) -> str:
+    """``layer 2``, ``layers 1 to 3 and 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [
+        text
+        for run in runs
+        for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run])
+    ]
+    listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return f"layer{'' if len(numbers) == 1 else 's'} {listed}"
+
+
+def _of_words(contents: Contents, reading: Reading) -> Iterator[Offer]:
+    """Lists of words of the file that are left out, for they are neither as many as the queries nor as the keys."""
+    shown = [sizes_of(contents, reading, group) for group in shown_groups(reading)]
+    used = (reading.tokens, reading.key_tokens)
+    by_hand = any(names is not None and names not in contents.words.values() for names in used)
+    if not shown or by_hand:
+        return
+    counts = {count for size in shown for count in (size.n_q, size.n_k)}
+    # a list for each sentence of a batch, of which the one that is opened has its own
+    fitting = {NUMBER.sub("", name) for name, words in contents.words.items() if len(words) in counts}
+    for name, words in contents.words.items():
+        if len(words) in counts and all(words):
+            continue
+        if len(words) in counts:
+            yield Offer(f"The list {name} is left out: some of its words are empty", False)
+        elif NUMBER.sub("", name) not in fitting:
+            sides = counted(shown[0].n_q, "query", "queries"), counted(shown[0].n_k, "key")
+            known = sides[0] if shown[0].n_q == shown[0].n_k else " and ".join(sides)
+            yield Offer(f"The list {name} is left out: {counted(len(words), 'word')} for {known}", False)
 
 
 def _of_sums(contents: Contents, part: Part) -> Iterator[Offer]:

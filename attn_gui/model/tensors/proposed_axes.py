@@ -44,7 +44,7 @@ def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...
     for cost, axes in readings(part.role, tensor.shape, layers=bool(part.layers)):
         cost += _by_sums(tensor, part.role, axes) + _by_name(tensor, part.role, axes)
         cost += _by_words(contents, tensor, part.role, axes)
-        found.append((cost + _by_totals(tensor, contents.totals, axes), axes))
+        found.append((cost + _by_totals(tensor, part.role, contents.totals, axes), axes))
     return sorted(found, key=lambda each: each[0])[:MOST_EACH]
 
 
@@ -65,13 +65,27 @@ def _by_words(contents: Contents, tensor: TensorInfo, role: Role, axes: Sequence
     return -1.0 if tokens in counts and heads not in counts else 0.0
 
 
-def _by_totals(tensor: TensorInfo, totals: frozenset[int], axes: Sequence[Axis]) -> float:
-    """Against tokens that are not as many as those of all sequences together."""
+def _by_totals(tensor: TensorInfo, role: Role, totals: frozenset[int], axes: Sequence[Axis]) -> float:
+    """Against tokens that are not as many as those of all sequences together, while something else is.
+
+    Where nothing is, against a batch and heads before tokens, for such tokens are packed as [tokens, heads, size], and
+    against what is further from being as many than the heads are.
+    """
     token = next((axis for axis in (Axis.QUERY, Axis.KEY) if axis in axes), None)
-    is_ends = tensor.peek is not None and tensor.peek.rising
-    if not totals or token is None or is_ends or tensor.shape[axes.index(token)] in totals:
+    if not totals or token is None or role is Role.SEQUENCES:
         return 0.0
-    return 3.0
+    lengths = dict(zip(axes, tensor.shape, strict=True))
+    others = [lengths[axis] for axis in (Axis.HEAD, Axis.BATCH, Axis.LAYER) if axis in lengths]
+    if lengths[token] in totals:
+        return 0.0
+    if totals & {*others}:
+        return 3.0
+    if role not in (Role.Q, Role.K, Role.V):
+        return 0.0
+    if Axis.HEAD not in lengths:
+        return 2.0 * (lengths.get(Axis.BATCH, 1) > 1)
+    off, off_heads = (min(abs(length - total) for total in totals) for length in (lengths[token], lengths[Axis.HEAD]))
+    return 1.0 * (axes.index(Axis.HEAD) < axes.index(token)) + 1.5 * (off_heads < off)
 
 
 def _by_name(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:

@@ -65,7 +65,7 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
     flags = peek is not None and peek.flags and len(tensor.shape) > 1 and not any(peek.sums) and not one_token
     if tensor.dtype == "bool" or flags:
         return Role.MASK if len(tensor.shape) > 0 else None
-    if whole and peek is not None and peek.rising and len(tensor.shape) == 1:
+    if whole and tensor.is_ends:
         return Role.SEQUENCES
     if alone and tensor.dtype.startswith("complex"):
         return Role.SCORES  # so that it is said why it cannot be

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -36,9 +36,25 @@ STEPS = 1000
 PAUSE_MS = 150
 PREVIEWED_CHARACTERS = 400
 MODELS = "Models (*.safetensors *.bin *.gguf config.json);;All files (*)"
-UNREAD = "Press Enter to read the model there. Nothing is fetched from the network."
+UNREAD = "Press Enter or Tab to read the model there. Nothing is fetched from the network."
 OFFLINE = "A folder with config.json, weights and a tokenizer, or a GGUF file. Nothing is fetched from the network."
+CLOSE, USE = "Cl&ose", "Use f&or this session"
+AT_HAND = (
+    "✓ What is in the window was captured from such a model: Intervene can run it now. A text typed below is captured "
+    "in its place."
+)
 READS_ITSELF = "What the decoder reads. Left empty it reads the text itself, one place to the right."
+
+
+class PathField(QLineEdit):
+    """``tabbed`` tells that it was left by Tab. Who goes to the buttons beside it with the mouse wants another path."""
+
+    tabbed = Signal()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self.tabbed.emit()
 
 
 class ModelDialog(QDialog):
@@ -52,15 +68,18 @@ class ModelDialog(QDialog):
         self._modelling = modelling
         self._may_discard = may_discard
         self._sound = False  # whether the model has tokens for the text
+        self._tried = ""  # the path that was last to be read
         self._refused = ""  # the path that could not be read when it was last tried
         self.setWindowTitle("Open model")
         self.setMinimumWidth(WIDTH)
-        self.path = QLineEdit()
+        self.path = PathField()
         self.path.setAccessibleName("Model")
         self.path.setPlaceholderText("A folder or a file of this computer")
         self.folder = QPushButton("&Folder…")
         self.file = QPushButton("F&ile…")
         self.about = _muted(OFFLINE)
+        self.at_hand = QLabel(AT_HAND)
+        self.at_hand.setWordWrap(True)
         self.text = _editor("Text", "Type or paste what the model is to read", 4)
         self.lines = QCheckBox("Each &line is a text of its own")
         self.target = _editor("Text for the decoder", READS_ITSELF, 2)
@@ -76,7 +95,7 @@ class ModelDialog(QDialog):
         self.progress.setAccessibleName("Progress of the model")
         self.cancel = QPushButton("&Cancel")
         self.capture = QPushButton("Ca&pture")
-        self.shut = QPushButton("Cl&ose")
+        self.shut = QPushButton(CLOSE)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -104,7 +123,8 @@ class ModelDialog(QDialog):
 
     def open_path(self, path: Path) -> None:
         """Open the model in the folder or file ``path``."""
-        self.path.setText(str(path))
+        self._tried = str(path)
+        self.path.setText(self._tried)
         self._say("")
         self._modelling.open(path)
 
@@ -129,6 +149,7 @@ class ModelDialog(QDialog):
         column.setSpacing(8)
         column.addLayout(_row(self.path, self.folder, self.file))
         column.addWidget(self.about)
+        column.addWidget(self.at_hand)
         column.addSpacing(4)
         column.addWidget(self.text, 2)
         column.addWidget(self.target, 1)
@@ -142,6 +163,8 @@ class ModelDialog(QDialog):
         modelling = self._modelling
         self.path.textChanged.connect(self._on_path)
         self.path.returnPressed.connect(self._open_typed)
+        self.path.tabbed.connect(self._open_unread)
+        self.text.installEventFilter(self)
         self.folder.clicked.connect(self._choose_folder)
         self.file.clicked.connect(self._choose_file)
         self.text.textChanged.connect(self._wait)
@@ -159,10 +182,21 @@ class ModelDialog(QDialog):
         modelling.not_told.connect(self._on_no_tokens)
         modelling.captured.connect(self._on_captured)
         modelling.not_captured.connect(self._say)
+        self._context.document.changed.connect(self._on_document)
 
     def _open_typed(self) -> None:
         if self._typed():
             self.open_path(typed_path(self._typed()))
+
+    def _open_unread(self) -> None:
+        """Read the model at the path that was typed, unless it was read or tried before."""
+        if self.model is None and not self._modelling.working and self._typed() != self._tried:
+            self._open_typed()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.text and event.type() == QEvent.Type.FocusIn:
+            self._open_unread()
+        return super().eventFilter(watched, event)
 
     def _choose_folder(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, "The folder of a model", self._start())
@@ -188,6 +222,10 @@ class ModelDialog(QDialog):
         self._refused = self._typed()
         self.tokens.setText("")
         self._say(sentence)
+
+    def _on_document(self, before: Session, after: Session) -> None:
+        if after.model is not before.model:
+            self._refresh()
 
     def _on_path(self) -> None:
         """What was said of the model at another path is no longer so."""
@@ -261,6 +299,10 @@ class ModelDialog(QDialog):
             self.about.setText(f"{described(model)}. Nothing is fetched from the network.")
         else:
             self.about.setText(OFFLINE if not self._typed() or working or self.error.text() else UNREAD)
+        captured = self._context.document.session.model
+        fits = model is not None and captured is not None and self._modelling.model_for(captured) is model
+        self.at_hand.setVisible(fits and not working)
+        self.shut.setText(USE if fits and not working else CLOSE)
         self.target.setVisible(model is not None and model.is_encoder_decoder)
         reason = self._reason()
         self.capture.setEnabled(not reason and not working)

@@ -26,6 +26,8 @@ EXPLAINED = (
 MEGABYTE = 1 << 20
 # pinned traces that take less are not worth a word
 LARGE_BYTES = 100 * MEGABYTE
+# of sums in float64
+ROUNDING = 1e-12
 
 
 _ONE = {"queries": "query", "keys": "key", "tokens": "token"}
@@ -79,6 +81,9 @@ def summed_up(comparison: Comparison, tables: tuple[Layout, Layout], names: tupl
         parts.append(f"{f.one_sided:,} {'cell' if f.one_sided == 1 else 'cells'} masked on one side only")
     if f.not_finite:
         parts.append(f"{f.not_finite:,} not finite, left out")
+    same = f.largest is not None and f.largest.difference == 0 and not f.one_sided and not f.not_finite
+    if same and _all_are(f.divergence, 0) and _all_are(f.cosine, 1):
+        return parts[0]
     left, right = names
     title = f"KL({escape(right)} ‖ {escape(left)})"
     parts.append(f"{title}: {_rows(f.divergence, queries, 'largest', ' nats', d)}")
@@ -167,6 +172,7 @@ def _largest(comparison: Comparison, tables: tuple[Layout, Layout], f: Figures, 
 def _rows(found: RowFigures | str, queries: tuple[str, ...], extreme: str, unit: str, d: int) -> str:
     if isinstance(found, str):
         return escape(found)
+    same = 0 if extreme == "largest" else 1
     looked = f" (in {found.looked_at:,} of {found.all_rows:,} rows)" if found.looked_at < found.all_rows else ""
     told = []
     mean = f"{figure(found.mean, d)}{unit}"
@@ -176,12 +182,21 @@ def _rows(found: RowFigures | str, queries: tuple[str, ...], extreme: str, unit:
         told.append(f"<b>∞</b> for {_counted(found.infinite)}{', the first' if found.infinite > 1 else ':'} {first}")
         if found.rows:
             told.append(f"mean of the other {found.rows:,}: {mean}" if found.rows > 1 else f"of the other one {mean}")
+    elif _all_are(found, same):
+        told.append(f"{same} for every query" if not found.left_out else f"{same} for {_counted(found.rows)}")
     elif found.rows:
         link = _query(found.at, queries)
         told.append(f"mean {figure(found.mean, d)}, {extreme} <b>{figure(found.extreme, d)}</b>{unit} at {link}")
     if found.left_out:
         told.append(f"none for {_counted(found.left_out)}")
     return "; ".join(told) + looked
+
+
+def _all_are(found: RowFigures | str, value: int) -> bool:
+    """Whether every query has ``value``, up to rounding, or there is none that has any."""
+    if isinstance(found, str) or found.infinite:
+        return False
+    return bool(found.rows) and max(abs(found.mean - value), abs(found.extreme - value)) < ROUNDING
 
 
 def _query(i: int, queries: tuple[str, ...]) -> str:

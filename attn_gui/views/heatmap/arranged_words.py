@@ -51,7 +51,7 @@ def arranged_sentence(
     cell: ArrangedCell | None,
     decimals: int,
 ) -> Sentence:
-    """The read-out: ``query playing → key the: 0.2226 (sum over 2 keys); 61% of its weight is on 2 hidden tokens``.
+    """The read-out: ``query is → key the: 0.2226 (sum over 2 keys); 61% of the query’s weight is on 2 hidden tokens``.
 
     ``experiment`` names rows and columns as they are drawn; ``cell`` is None while more than its value is not known.
     """
@@ -72,7 +72,8 @@ def hidden_words(cell: ArrangedCell) -> list[str]:
     if not cell.hidden_keys or cell.hidden is None:
         return []
     tokens = f"{cell.hidden_keys} hidden token{'s' if cell.hidden_keys > 1 else ''}"
-    return [f"{percentages([cell.hidden])[0]} of {'its' if cell.queries == 1 else 'their'} weight is on {tokens}"]
+    whose = "the query’s" if cell.queries == 1 else "the queries’"
+    return [f"{percentages([cell.hidden])[0]} of {whose} weight is on {tokens}"]
 
 
 def _hidden(arranged: Arranged) -> int:

@@ -21,6 +21,8 @@ PADDING = 8
 NARROWEST = 44
 MEASURED = 32
 SIGN = "⚠"
+# under "sum of", where some keys are not drawn
+OF_ALL = "all keys"
 
 
 def sum_text(sums: RowSums, i: int, decimals: int) -> str:
@@ -59,9 +61,12 @@ class SumColumn(QWidget):
         rows = [*flagged[:MEASURED], 0, len(sums.sums) - 1, int(sums.sums.argmin()), int(sums.sums.argmax())]
         metrics = QFontMetricsF(self.font())
         widest = max(metrics.horizontalAdvance(sum_text(sums, i, decimals)) for i in rows)
+        if sums.hidden_keys:
+            widest = max(widest, metrics.horizontalAdvance(OF_ALL))
         self.needed_width = max(NARROWEST, math.ceil((widest + 2 * PADDING) / 4) * 4)
         words = f"{len(flagged)} of {len(sums.sums)} rows do not sum to 1" if flagged else "every row sums to 1"
-        self.setAccessibleDescription(words if sums.judged else "rows need not sum to 1")
+        words = words if sums.judged else "rows need not sum to 1"
+        self.setAccessibleDescription(f"{words}; {_hidden(sums)}" if sums.hidden_keys else words)
         self.update()
 
     def forget(self) -> None:
@@ -89,7 +94,13 @@ class SumColumn(QWidget):
         theme = self._look.theme
         painter.setPen(theme.colour("muted"))
         centre = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(QRectF(0, self._header - HEADER, self.width(), HEADER), centre, "sum")
+        heading = QRectF(0, self._header - HEADER, self.width(), HEADER)
+        if self._sums is not None and self._sums.hidden_keys:
+            line = QFontMetricsF(self.font()).height()
+            painter.drawText(heading.translated(0, -line), centre, "sum of")
+            painter.drawText(heading, centre, OF_ALL)
+        else:
+            painter.drawText(heading, centre, "sum")
         grid = self._grid
         if grid is None or self._sums is None:
             return
@@ -123,7 +134,9 @@ class SumColumn(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._grid is not None:
             i = self._grid.query_at(event.pos().y() - self._header)
-            if i is None or self._sums is None or i >= len(self._sums.sums):
+            if event.pos().y() < self._header and self._sums is not None and self._sums.hidden_keys:
+                QToolTip.showText(event.globalPos(), f"Sums of the rows: {_hidden(self._sums)}", self)
+            elif i is None or self._sums is None or i >= len(self._sums.sums):
                 QToolTip.hideText()
             else:
                 QToolTip.showText(event.globalPos(), self._explained(self._sums, i), self)
@@ -134,15 +147,22 @@ class SumColumn(QWidget):
         value = float(sums.sums[i])
         if sums.empty[i]:
             return "Every key of this query is masked: its weights are 0, and so is what it gathers"
+        told = f"The weights of this query sum to {value!r}"
         if sums.off[i]:
-            return f"The weights of this query sum to {value!r}, which rounding does not explain"
-        return f"The weights of this query sum to {value!r}"
+            told += ", which rounding does not explain"
+        return f"{told}; {_hidden(sums)}" if sums.hidden_keys else told
+
+
+def _hidden(sums: RowSums) -> str:
+    """What a sum has that the cells beside it lack."""
+    keys = "the hidden key" if sums.hidden_keys == 1 else f"the {sums.hidden_keys:,} hidden keys"
+    return f"of every key, {keys} too"
 
 
 def _look_alike(one: RowSums, other: RowSums, decimals: int) -> bool:
     """Whether both are written in the same words."""
     return (
-        one.judged == other.judged
+        (one.judged, one.hidden_keys) == (other.judged, other.hidden_keys)
         and np.array_equal(one.empty, other.empty)
         and not (one.off.any() or other.off.any())
         and np.array_equal(one.sums.round(decimals), other.sums.round(decimals))

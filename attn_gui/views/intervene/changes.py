@@ -25,7 +25,7 @@ from attn_gui.model.layers import stack_of
 from attn_gui.model.masks import Combined, MaskRule, choosable
 from attn_gui.model.starting import started
 from attn_gui.views.context import Context
-from attn_gui.views.intervene.words import IDLE, REPLACEMENTS, is_idle, layer_name, pair_words, text_of
+from attn_gui.views.intervene.words import REPLACEMENTS, layer_name, pair_words, text_of, why_idle
 
 HEAD, LAYER, MODEL = SCOPES = "head", "layer", "model"
 TOPIC = "intervene"
@@ -98,8 +98,8 @@ class Changes(QObject):
             e, selection = self._context.document.experiment, self._context.selection
             query, key = min(selection.query, e.n_q - 1), min(selection.key, e.n_k - 1)
             tip = f"Take this key from this query: {pair_words(e, query, key)}"
-            if self._is_idle(Forbid(query, key)):
-                tip += f" ({IDLE})"
+            if why := self._why_idle(Forbid(query, key)):
+                tip += f" ({why})"
             self.forbid.setStatusTip(tip)
             self.forbid.setToolTip(tip)
 
@@ -109,9 +109,9 @@ class Changes(QObject):
     def _forbid(self) -> None:
         selection = self._context.selection
         change = Forbid(selection.query, selection.key)
-        if self.possible and self._is_idle(change):
+        if self.possible and (why := self._why_idle(change)):
             pair = pair_words(self._context.document.experiment, change.query, change.key)
-            self._context.notices.info(f"{pair} is {IDLE}", TOPIC)
+            self._context.notices.info(f"{pair} is {why}", TOPIC)
         self._add(change, of_text=True)
 
     def _replace(self, by: str) -> None:
@@ -124,9 +124,9 @@ class Changes(QObject):
     def _mask(self, rule: type[MaskRule]) -> None:
         self._add(ChangeMask(started(rule, self._context.document.experiment)))
 
-    def _is_idle(self, change: Forbid) -> bool:
+    def _why_idle(self, change: Forbid) -> str:
         action = self._action_of(change, of_text=True)
-        return is_idle(action, self._context.document.session, self.intervening.actions)
+        return why_idle(action, self._context.document.session, self.intervening.actions)
 
     def _action_of(self, change: Change, *, of_text: bool = False, here: bool = False) -> Action:
         session, head = self._context.document.session, self._context.selection.head

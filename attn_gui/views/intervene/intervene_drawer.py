@@ -37,7 +37,7 @@ class InterveneDrawer(Drawer):
         self.none.setObjectName("muted")
         self.list = ChangesList()
         self.remove = QPushButton("Remove")
-        self.remove.setToolTip("Take the selected change out (Delete)")
+        self.remove.setToolTip("Take the selected change out (Delete); Undo leaves the changes here as they are")
         self.clear = QPushButton("Clear changes")
         self.clear.setToolTip("Have the model as it is")
         self.outcome = OutcomePanel(context, self._intervening)

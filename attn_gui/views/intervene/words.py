@@ -13,8 +13,10 @@ from attn_gui.model.intervention import (
     Guesses,
     Outcome,
     ReplaceBy,
+    Site,
     SwitchOff,
     TokenOdds,
+    experiment_at,
     site_of,
 )
 from attn_gui.model.session import Session
@@ -26,7 +28,7 @@ REPLACEMENTS = {
     "shown": ("What the &window shows", "what the window shows"),
 }
 NOTHING_CHANGED = "No change yet: this is what the model says by itself."
-IDLE = "already masked: no effect"
+IDLE, OFF = "already masked: no effect", "switched off: no effect"
 SAME = "Every number that comes out is the same as before."
 POOLED = {"mean": "the mean of its tokens’ last states", "first": "the last state of its first token"}
 
@@ -45,12 +47,39 @@ def described(action: Action, session: Session, others: Sequence[Action] = ()) -
     told = f"{where}, {of}: {_what(action, None if at is None else session.experiments[at].experiment)}"
     if text is not None and texts_of(session) > 1:
         told += f" (text {text + 1})"
-    if is_idle(action, session, others):
-        told += f" ({IDLE})"
+    if why := why_idle(action, session, others):
+        told += f" ({why})"
     return f"{told[:1].upper()}{told[1:]}"
 
 
-def is_idle(action: Action, session: Session, others: Sequence[Action] = ()) -> bool:
+def why_idle(action: Action, session: Session, others: Sequence[Action] = ()) -> str:
+    """Why the change has no effect beside ``others`` that are in force, "" where it may have one."""
+    if _is_off(action, session, others):
+        return OFF
+    return IDLE if _is_masked(action, session, others) else ""
+
+
+def _is_off(action: Action, session: Session, others: Sequence[Action]) -> bool:
+    """Whether every head that the change is for is switched off, which comes after all other changes of a head."""
+    if isinstance(action.change, SwitchOff):
+        return False
+    off = [each for each in others if isinstance(each.change, SwitchOff) and each.text in (None, action.text)]
+
+    def covered(site: Site) -> bool:
+        here = [each.heads for each in off if site in each.sites]
+        if None in here:
+            return True
+        index = experiment_at(session, site, action.text or 0)
+        if action.heads is None and index is None:
+            return False
+        every = range(session.experiments[index].experiment.heads) if index is not None else ()
+        heads = every if action.heads is None else action.heads
+        return set(heads) <= {head for heads in here for head in heads or ()}
+
+    return bool(off) and all(map(covered, action.sites))
+
+
+def _is_masked(action: Action, session: Session, others: Sequence[Action]) -> bool:
     """Whether the change forbids a pair that the model's own mask forbids in every layer, head and text it is for.
 
     Where ``others`` change the mask there, it does not stay as it is.
@@ -115,8 +144,11 @@ def summary(outcome: Outcome, odds: TokenOdds | None, decimals: int) -> str:
             first += f", largest {place_words(strongest, result.masked)}: {figure(strongest.divergence, decimals)}"
         first += "."
     else:
-        least = min(float(moved) for moved in result.moved)
-        first = f"The text that moved most has a cosine of {figure(least, decimals)} with itself as it was."
+        least = figure(min(float(moved) for moved in result.moved), decimals)
+        if len(result.moved) == 1:
+            first = f"The cosine of the text with itself as it was is {least}."
+        else:
+            first = f"The text that moved most has a cosine of {least} with itself as it was."
     if isinstance(result, Guesses):
         return first
     return f"{first} A text’s embedding is {POOLED[result.pooling]}."

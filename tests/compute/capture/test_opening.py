@@ -22,7 +22,10 @@ import transformers
 
 from attn_gui import CaptureError, capture, trace
 from attn_gui.compute.capture import declaring, opening
+from attn_gui.compute.capture.left_out import layers_left_out
 from attn_gui.compute.capture.opening import OpenedModel, open_model, open_steps
+from attn_gui.control.modelling import described
+from attn_gui.model.counted import counted
 from attn_gui.model.errors import TooLarge
 from tests.compute.capture.agreeing import finished
 
@@ -246,6 +249,33 @@ def test_a_shape_that_does_not_fit_is_named(folder: Path) -> None:
     safetensors.torch.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(CaptureError, match=rf"{name} is 96 × 32 in the file and 32 × 96 by config\.json"):
         open_model(folder)
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "bin"])
+def test_layers_that_a_config_leaves_out_are_told(folder: Path, ending: str) -> None:
+    assert open_model(folder).left_out == ""
+    if ending == "bin":
+        model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+        (folder / "model.safetensors").unlink()
+        torch.save(model.state_dict(), folder / "pytorch_model.bin")
+    for count, said in (
+        (2, "The weights of layer 3 were not used: config.json says 2 layers"),
+        (1, "The weights of layers 2 and 3 were not used: config.json says 1 layer"),
+    ):
+        config = json.loads((folder / "config.json").read_text()) | {"n_layer": count}
+        (folder / "config.json").write_text(json.dumps(config))
+        opened = open_model(folder)
+        assert opened.left_out == said
+        assert described(opened) == f"GPT2LMHeadModel: {counted(count, 'layer')} × 4 heads. {said}"
+        assert len(capture(opened.model, opened.tokenizer, "The cat").experiments) == count
+
+
+def test_what_a_file_has_besides_layers_is_not_told() -> None:
+    own = [f"transformer.h.{k}.attn.weight" for k in range(2)]
+    assert layers_left_out(["h.0.attn.bias", "h.1.attn.masked_bias", "cls.0.weight", "lm_head.weight"], own) == ""
+    assert "layer 3 were" in layers_left_out(["h.2.attn.bias", "h.2.attn.weight"], own)
+    many = layers_left_out([f"h.{k}.attn.weight" for k in range(2, 30)], own)
+    assert many == "The weights of layers 3, 4, 5, 6, 7, 8, 9, 10 and 20 more were not used: config.json says 2 layers"
 
 
 def test_weights_that_are_nan_are_said_to_be(folder: Path) -> None:

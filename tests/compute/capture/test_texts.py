@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 import transformers
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from attn_gui import CaptureError
+from attn_gui import CaptureError, capture
+from attn_gui.compute.capture.opening import OpenedModel
 from attn_gui.compute.capture.pieces import words_of
-from attn_gui.compute.capture.texts import encoded
+from attn_gui.compute.capture.texts import encoded, texts_in
 from tests.compute.capture.tiny import byte_level_tokenizer
 
 CPU = torch.device("cpu")
@@ -80,6 +83,22 @@ def test_without_a_padding_token_another_stands_there() -> None:
 )
 def test_words_are_told_apart(pieces: list[str], given: list[int] | None, words: list[int]) -> None:
     assert words_of(pieces, [False] * len(pieces), given) == words
+
+
+@pytest.mark.parametrize("given", [None, 5, b"cat", {"text": "cat"}, ["cat", None], [["cat"]]])
+def test_what_is_no_text_is_refused(given: Any, gpt2: OpenedModel) -> None:
+    with pytest.raises(CaptureError, match="Expected a text or a list of texts, received"):
+        capture(gpt2.model, gpt2.tokenizer, given)
+
+
+@pytest.mark.parametrize("given", [None, "bert-base-uncased", len])
+def test_what_is_no_tokenizer_is_refused(given: Any, gpt2: OpenedModel) -> None:
+    with pytest.raises(CaptureError, match="Expected a tokenizer of transformers, received"):
+        capture(gpt2.model, given, "cat")
+
+
+def test_texts_may_come_one_after_another() -> None:
+    assert texts_in(text for text in ("a", "b")) == ("a", "b")
 
 
 def test_no_text_and_too_long_a_text_are_refused() -> None:

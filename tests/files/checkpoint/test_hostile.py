@@ -217,7 +217,9 @@ def test_a_pickle_that_says_what_is_not_so(good: Path, old: bytes, new: bytes, m
 def test_few_numbers_that_are_said_to_be_many_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "expanded.pt"
     torch.save({f"{n}.weight": torch.ones(1).expand(50_000, 50_000) for n in "qkv"}, path)
-    assert "within their storage of 1 numbers" in refused(path)
+    assert "save it before it is expanded" in refused(path)
+    torch.save({f"{n}.weight": torch.ones(1).expand(8_000, 8_000) for n in "qkv"}, path)
+    assert "q.weight: expected an expanded tensor of at most 33,554,432 numbers" in refused(path)
 
 
 def test_members_that_are_not_as_they_were_declared(good: Path) -> None:

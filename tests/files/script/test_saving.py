@@ -189,6 +189,19 @@ def test_the_causal_mask_is_known_by_its_name(tmp_path: Path) -> None:
     assert {n.experiment.rule for n in load(tmp_path / "x.attn").experiments} == {Causal()}
 
 
+@pytest.mark.parametrize("beside", ["keys", "raw scores"])
+def test_causal_weights_are_a_mask_whatever_comes_beside(tmp_path: Path, beside: str) -> None:
+    parts = qkv()
+    scores = parts["q"] @ np.swapaxes(parts["k"], -1, -2) / np.sqrt(parts["q"].shape[-1])
+    n = scores.shape[-1]
+    masked = np.where(np.tri(n) > 0, scores, -np.inf)
+    weights = np.exp(masked) / np.exp(masked).sum(-1, keepdims=True)
+    more = {"mask": np.ones((1, n), int)} if beside == "keys" else {"scores": scores}
+    save(tmp_path / "x.attn", **parts, weights=weights, **more)
+    e = load(tmp_path / "x.attn").experiments[0].experiment
+    assert np.array_equal(e.allowed(0), np.tri(n) > 0)
+
+
 def test_0_and_1_of_any_type_are_flags(tmp_path: Path) -> None:
     path = tmp_path / "x.attn"
     for dtype in (bool, np.uint8, np.int64, np.float16, np.float32, ml_dtypes.bfloat16):
@@ -284,6 +297,41 @@ def test_what_does_not_fit_names_the_argument_and_leaves_the_file(
     assert caught.value.field.startswith(field)
     assert path.read_bytes() == before
     assert not list(tmp_path.glob("*.tmp"))
+
+
+class Gone:
+    """An array of another library that is not there any more."""
+
+    def __array__(self, *given: Any, **options: Any) -> Any:
+        raise RuntimeError("deleted")
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_what_is_no_array_names_the_argument(tmp_path: Path) -> None:
+    nested = torch.nested.nested_tensor([torch.rand(2, 2), torch.rand(3, 3)])
+    weights = torch.eye(3)
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"weights": nested}, "weights: expected a tensor whose rows are of one length, received a nested tensor"),
+        ({"weights": [nested]}, "weights: expected a tensor whose rows"),
+        ({"weights": (weights, nested)}, "weights: expected an array of real numbers, received a tuple that"),
+        ({"weights": Gone()}, "weights: expected an array of real numbers, received a Gone that gives none"),
+        ({"weights": torch.ones(2, 2).to(torch.complex64).conj()}, "weights: expected an array of real numbers"),
+        ({"scores": weights, "mask": nested}, "mask: expected a tensor whose rows"),
+        ({"weights": weights, "tokens": 5}, "tokens: expected a list of names, received 5"),
+        ({"weights": weights, "module": 5}, "module: expected the name of a module, received 5"),
+        ({"q": weights, "k": weights, "v": weights, "scale": "x"}, "scale: expected a number, received 'x'"),
+    ]
+    for arguments, said in cases:
+        with pytest.raises(ExperimentError) as refused:
+            save(tmp_path / "a.attn", **arguments)
+        assert str(refused.value).startswith(said)
+        assert not (tmp_path / "a.attn").exists()
+
+
+@pytest.mark.parametrize("scale", [0.5, np.float32(0.5), torch.tensor(0.5), np.array(0.5)])
+def test_a_scale_of_any_library(tmp_path: Path, scale: Any) -> None:
+    save(tmp_path / "a.attn", q=np.eye(3), k=np.eye(3), v=np.eye(3), scale=scale)
+    assert load(tmp_path / "a.attn").experiment.scoring.scale == 0.5
 
 
 def test_another_file_is_not_taken_for_a_session(tmp_path: Path) -> None:

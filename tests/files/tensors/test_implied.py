@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +97,120 @@ def test_zeros_that_are_no_rule_are_no_mask(tmp_path: Path) -> None:
     assert not any("The mask" in text for text in told)
 
 
-def test_a_mask_of_the_file_goes_before_the_zeros_of_its_weights(tmp_path: Path) -> None:
-    arrays = forward(CAUSAL) | {"attn_mask": np.where(PADDED, 0.0, -np.inf)}
+def beside_a_mask(allowed: Any, **mask: Any) -> dict[str, Any]:
+    """Weights, as transformers hands them over, beside a mask that does not say all that they show."""
+    arrays = forward(allowed)
     del arrays["scores"]
+    return arrays | {name: np.asarray(cells) for name, cells in mask.items()}
+
+
+@pytest.mark.parametrize(
+    ("allowed", "mask"),
+    [
+        (CAUSAL, {"attention_mask": np.ones((1, 5), int)}),
+        (BOTH, {"attention_mask": PADDED[:1].astype(int)}),
+        (CAUSAL & (np.arange(5) > 1), {"attention_mask": (np.arange(5) > 1)[None].astype(int)}),
+        (BOTH, {"attn_mask": np.where(PADDED, 0.0, -np.inf)}),
+    ],
+    ids=["ones", "right", "left", "added"],
+)
+def test_a_mask_of_keys_does_not_hide_that_the_weights_are_causal(tmp_path: Path, allowed: Any, mask: Any) -> None:
+    arrays = beside_a_mask(allowed, **mask)
     found, told = named(tmp_path, arrays)
-    assert found.experiment.rule == Imported(np.array(PADDED))
-    assert not any("taken from" in text for text in told)
+    np.testing.assert_allclose(weights_of(found.experiment), np.nan_to_num(arrays["weights"][0]), atol=1e-12)
+    assert "The mask (causal) is taken from the weights of the file, which are 0 where it forbids" in told
+
+
+def test_sequences_do_not_hide_that_the_weights_are_causal(tmp_path: Path) -> None:
+    first = np.arange(5) < 2
+    allowed = CAUSAL & (first[:, None] == first)
+    arrays = {name: array[0] for name, array in forward(allowed).items() if name != "scores"}
+    found, _ = named(tmp_path, arrays | {"cu_seqlens": np.array([0, 2, 5])})
+    np.testing.assert_allclose(weights_of(found.experiment), arrays["weights"], atol=1e-12)
+
+
+@pytest.mark.parametrize("queries", [True, False])
+def test_scores_from_before_the_mask_leave_it_to_the_weights(tmp_path: Path, queries: bool) -> None:
+    arrays = forward(CAUSAL)
+    arrays["scores"] = forward(np.ones((5, 5), bool))["scores"]
+    if not queries:
+        arrays = {name: arrays[name] for name in ("scores", "weights")}
+    found, told = named(tmp_path, arrays)
+    assert found.experiment.rule == Causal()
+    np.testing.assert_allclose(weights_of(found.experiment), arrays["weights"][0], atol=1e-12)
+    assert "The mask (causal) is taken from the weights of the file, which are 0 where it forbids" in told
+
+
+@pytest.mark.parametrize("low", [-1e3, -1e4, -65504, -7e4, -1e9, float(np.finfo(np.float32).min)])
+@pytest.mark.parametrize("added", [True, False])
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_what_is_told_of_the_scores_is_what_is_done(tmp_path: Path, low: float, added: bool, kind: Any) -> None:
+    """Programs write, or add, another number in place of -inf."""
+    arrays = forward(CAUSAL)
+    raw, low = forward(np.ones((5, 5), bool))["scores"], max(low, float(np.finfo(kind).min))
+    with np.errstate(over="ignore"):
+        scores = np.where(CAUSAL, raw, low + raw * added).astype(kind)
+    found, told = named(tmp_path, {**{name: arrays[name] for name in "qkv"}, "scores": scores})
+    assert found.experiment.rule == Causal()
+    np.testing.assert_allclose(weights_of(found.experiment), arrays["weights"][0], atol=1e-12)
+    assert any(text.startswith("The mask is taken from the scores of the file: a cell of −") for text in told)
+
+
+@pytest.mark.parametrize(
+    ("shift", "told_of"),
+    [
+        (np.where(CAUSAL, 0.0, -300.0), False),  # weights of float64 are still above 0
+        (-1000.0 * (np.arange(5)[:, None] - np.arange(5)).clip(0), True),  # positions, and not one number
+        (np.where(PADDED, 0.0, -9e3), None),
+    ],
+)
+def test_low_scores_that_are_not_one_number_are_no_mask_and_told_of(
+    tmp_path: Path, shift: Any, told_of: bool | None
+) -> None:
+    arrays = forward(np.ones((5, 5), bool))
+    found, told = named(
+        tmp_path, {name: arrays[name] + (shift if name == "scores" else 0) for name in arrays if name != "weights"}
+    )
+    blocked = told_of is None
+    assert (found.experiment.rule == Padding()) is blocked
+    assert any(text == FROM_SCORES or "stands for −∞" in text for text in told) is blocked
+    assert any("if a mask was added to them, choose it by hand" in text for text in told) is bool(told_of)
+
+
+@pytest.mark.parametrize("layers_in_an_axis", [True, False])
+def test_each_layer_has_the_mask_that_its_own_weights_show(tmp_path: Path, layers_in_an_axis: bool) -> None:
+    layers = [forward(allowed) for allowed in (CAUSAL, np.ones((5, 5), bool), PADDED, CAUSAL)]
+    arrays = {f"layers.{k}.{name}": each[name] for k, each in enumerate(layers) for name in ("q", "k", "v", "weights")}
+    if layers_in_an_axis:
+        arrays = {name: np.stack([each[name] for each in layers]) for name in ("q", "k", "v", "weights")}
+    contents = looked(write(tmp_path, ".npz", arrays))
+    reading = propose(contents)
+    found = opened(contents, reading).experiments
+    assert [each.experiment.rule for each in found] == [Causal(), MaskRule(), Padding(), Causal()]
+    for each, layer in zip(found, layers, strict=True):
+        np.testing.assert_allclose(weights_of(each.experiment), layer["weights"][0], atol=1e-12)
+    told = (
+        "The masks are taken from the weights of the file, which are 0 where it forbids: "
+        "causal in layers 1 and 4, none in layer 2, padding in layer 3"
+    )
+    assert told in [offer.text for offer in offers(contents, reading)]
+    only = [offer.text for offer in offers(contents, replace(reading, layers=(0,)))]
+    assert "The mask (causal) is taken from the weights of the file, which are 0 where it forbids" in only
+
+
+@pytest.mark.parametrize("allowed", [CAUSAL & (np.arange(5) > 1), BOTH, CAUSAL], ids=["left", "right", "causal"])
+def test_rows_of_nan_say_nothing_of_the_mask(tmp_path: Path, allowed: Any) -> None:
+    arrays = forward(allowed)
+    assert np.isnan(arrays["weights"]).any() == (not allowed.any(1).all()), "as softmax leaves rows without a key"
+    if allowed is CAUSAL:
+        arrays["weights"][..., 1, :] = np.nan
+    arrays.pop("scores")
+    found, _ = named(tmp_path, arrays)
+    given = arrays["weights"][0]
+    np.testing.assert_allclose(
+        np.where(np.isnan(given), 0, weights_of(found.experiment)), np.nan_to_num(given), atol=1e-12
+    )
+    np.testing.assert_array_equal(found.experiment.allowed(slice(0, 5), slice(0, 5), 0), allowed)
 
 
 @pytest.mark.parametrize("allowed", [CAUSAL, PADDED, BOTH, SCATTERED], ids=["causal", "pad", "both", "any"])

@@ -215,6 +215,21 @@ def test_what_is_tried_by_keyboard_and_what_is_edited_in_the_window(
     mask.trigger()
     assert drawer.list.item(1).text() == "Layer 1, head 1: no “cat” to “the”", "it is masked by nothing else now"
     assert "no effect" not in models.changes.forbid.statusTip()
+    models.changes.off.trigger()
+    off = "(switched off: no effect)"
+    assert models.changes.forbid.statusTip().endswith(off)
+    told = [drawer.list.item(row).text() for row in range(drawer.list.count())]
+    assert [text.endswith(off) for text in told] == [True, True, True, False]
+    selection.set_head(1)
+    assert "no effect" not in models.changes.forbid.statusTip(), "of another head"
+    selection.set_head("mean")
+    assert "no effect" not in models.changes.forbid.statusTip(), "some of the heads are not off"
+    for head in range(1, HEADS):
+        selection.set_head(head)
+        models.changes.off.trigger()
+    selection.set_head("mean")
+    assert models.changes.forbid.statusTip().endswith(off), "every one of them is"
+    selection.set_head(0)
     qtbot.mouseClick(drawer.clear, Qt.MouseButton.LeftButton)
 
     drawer.scope.button("layer").click()
@@ -268,6 +283,61 @@ def test_an_encoder_shows_the_cosines_of_its_texts(
     assert not drawer.outcome.place.isVisible() and "mean of its tokens" in drawer.outcome.told.text()
     window.context.document.open(Session((examples.load("karina"),)), None)
     assert drawer.empty.isVisible() and drawer.outcome.lines.rowCount() == 0 and drawer.list.count() == 0
+
+
+def test_one_text_is_not_the_one_that_moved_most(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, bert: Path
+) -> None:
+    capture(window, qtbot, monkeypatch, bert, "the cat sat on the mat")
+    window.models.changes.off.trigger()
+    drawer = drawer_of(window, qtbot)
+    assert drawer.outcome.told.text().startswith("The cosine of the text with itself as it was is 0.")
+
+
+def test_the_model_of_the_session_is_said_to_be_at_hand_and_a_path_is_read_after_tab(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, bert: Path, gpt2: Path
+) -> None:
+    capture(window, qtbot, monkeypatch, bert, "the cat sat on the mat")
+    captured = window.context.document.session
+    # as in a new run of the program, in another place
+    window.models.modelling.model = None
+    moved = replace(captured, model=replace(captured.model, path=str(bert.with_name("gone"))))
+    window.context.document.open(moved, None)
+    dialog = dialog_of(window)
+    dialog.text.clear()
+    dialog.path.clear()
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.path.setFocus()
+    qtbot.keyClicks(dialog.path, str(gpt2))
+    assert dialog.model is None and dialog.shut.text() == "Cl&ose" and not dialog.at_hand.isVisible()
+    qtbot.keyClick(dialog.path, Qt.Key.Key_Tab)
+    assert window.models.modelling.working
+    qtbot.waitUntil(lambda: not window.models.modelling.working, timeout=LONG)
+    assert dialog.model is not None and dialog.shut.text() == "Cl&ose", "it is another model"
+    dialog.path.setFocus()
+    dialog.path.selectAll()
+    qtbot.keyClicks(dialog.path, str(bert))
+    qtbot.keyClick(dialog.path, Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: dialog.model is not None, timeout=LONG)
+    assert dialog.at_hand.isVisible() and "Intervene" in dialog.at_hand.text()
+    assert dialog.shut.text().replace("&", "") == "Use for this session" and not dialog.capture.isEnabled()
+    assert untold(dialog) == []
+    # what was given up, or could not be read, is not tried again for the focus alone
+    dialog.path.setFocus()
+    dialog.path.setText(str(gpt2))
+    dialog.text.setFocus()
+    assert window.models.modelling.working
+    qtbot.mouseClick(dialog.cancel, Qt.MouseButton.LeftButton)
+    dialog.path.setFocus()
+    dialog.text.setFocus()
+    assert not window.models.modelling.working
+    dialog.path.setText(str(bert))
+    qtbot.keyClick(dialog.path, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: dialog.model is not None and not window.models.modelling.working, timeout=LONG)
+    qtbot.mouseClick(dialog.shut, Qt.MouseButton.LeftButton)
+    assert not dialog.isVisible() and window.context.document.session.same_work(moved)
+    assert window.models.intervening.reason() == ""
 
 
 def test_given_up_and_left_without_its_package(

@@ -17,6 +17,8 @@ MODELS = {
         "Capture": "Runs the model on the text and shows every attention of it, layer by layer, exactly as it was "
         "used.",
         "Close": "Closes this window. The model stays open for the next time.",
+        "Use for this session": "Closes this window and leaves what is shown as it is: Intervene runs the model that "
+        "was read.",
     },
     "InterveneDrawer": {
         "Change": "Where the next change is made: in the selected head, in its layer, or in every layer like it.",
@@ -25,8 +27,9 @@ MODELS = {
         "Forbid the pair": "Keeps the selected query from attending to the selected key.",
         "Other mask…": _MASK,
         "Temperature": "Divides the scale: below 1 weights get sharper, above 1 more even.",
-        "Changes in force": "Every change that is tried in the model. Delete takes the selected one out.",
-        "Remove": "Takes the selected change out, and runs the model again.",
+        "Changes in force": "Every change that is tried in the model. Delete takes the selected one out. Undo is for "
+        "what the window shows: no change here is a step of it.",
+        "Remove": "Takes the selected change out, and runs the model again. Changes here are taken out so, not undone.",
         "Clear changes": "Takes every change out, so that before and after are the same.",
         "Where the model guesses": "The token after which the model says what comes next, or which it guesses.",
         "Before and after": "What the model says as it is, beside what it says with the changes in force.",

@@ -51,7 +51,7 @@ WINDOW = {
     "DeviceChoice": {
         "": "Computes on this device from now on. CUDA is faster on long sequences; the numbers agree up to rounding.",
     },
-    "SentenceBar": {"": "What the selected query looks at, as a sentence. A click on a token in it selects that key."},
+    "SentenceBar": {"": "What the selected query looks at, as a sentence: the keys that the heatmaps draw."},
     "FindBar": {
         "Token or its number": "Type a token’s number, its name or a part of it; Enter goes to the next that fits.",
         "Previous match": "Goes to the token before that fits.",
