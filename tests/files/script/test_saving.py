@@ -199,7 +199,7 @@ def test_causal_weights_are_a_mask_whatever_comes_beside(tmp_path: Path, beside:
     more = {"mask": np.ones((1, n), int)} if beside == "keys" else {"scores": scores}
     save(tmp_path / "x.attn", **parts, weights=weights, **more)
     e = load(tmp_path / "x.attn").experiments[0].experiment
-    assert np.array_equal(e.allowed(0), np.tri(n) > 0)
+    assert np.array_equal(e.allowed(slice(0, n), slice(0, n)), np.tri(n) > 0)
 
 
 def test_0_and_1_of_any_type_are_flags(tmp_path: Path) -> None:
