@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QTextLayout
 
 # lines of one font that are kept laid out
-KEPT = 4096
+KEPT = 1024
 # where lines begin that have more room than they need: at its left end, in its middle, or so that they end at its right
 LEFT, CENTRE, RIGHT = 0.0, 0.5, 1.0
 
