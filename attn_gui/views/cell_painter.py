@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHeaderView
 from attn_gui.views.cut_text import PADDING, cut_text
 from attn_gui.views.grid import Index
 from attn_gui.views.theme import Theme
-from attn_gui.views.writer import Writer, along
+from attn_gui.views.writer import along, writer
 
 if TYPE_CHECKING:
     from attn_gui.views.spreadsheet import SpreadsheetView
@@ -51,7 +51,7 @@ class CellPainter:
 
     def __init__(self, view: SpreadsheetView) -> None:
         self._view = view
-        self._writer = Writer(view.font())
+        self._writer = writer(view.font())
 
     def paint(self, painter: QPainter, area: QRect) -> None:
         """Draw the cells that have a part in ``area`` of the viewport."""
@@ -61,8 +61,7 @@ class CellPainter:
         lanes = _lanes(view.horizontalHeader(), area.left(), area.right(), line)
         if not rows or not lanes:
             return
-        if view.font() != self._writer.font:
-            self._writer = Writer(view.font())
+        self._writer = writer(view.font())
         columns = [self._column(rows[0].section, lane) for lane in lanes]
         selected, marks = view.selected, view.shows_selection
         painter.setFont(self._writer.font)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QTextLayout
 
 # lines of one font that are kept laid out
-KEPT = 1024
+KEPT = 4096
 # where lines begin that have more room than they need: at its left end, in its middle, or so that they end at its right
 LEFT, CENTRE, RIGHT = 0.0, 0.5, 1.0
 
@@ -40,7 +40,7 @@ class Line:
 
 
 class Writer:
-    """Writes in ``font``."""
+    """Writes in ``font``; whoever writes in one font shares it (:func:`writer`)."""
 
     def __init__(self, font: QFont) -> None:
         self.font = QFont(font)
@@ -48,6 +48,18 @@ class Writer:
 
     def _laid_out(self, text: str) -> Line:
         return Line(text, self.font)
+
+
+def writer(font: QFont) -> Writer:
+    """The one for ``font``."""
+    return _writer(font.key())
+
+
+@lru_cache(maxsize=8)
+def _writer(key: str) -> Writer:
+    font = QFont()
+    font.fromString(key)
+    return Writer(font)
 
 
 def along(alignment: Qt.AlignmentFlag) -> float:

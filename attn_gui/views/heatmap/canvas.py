@@ -6,13 +6,15 @@ Imported when there is one to draw: the first paint does not wait for pyqtgraph.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QWidget
 
 from attn_gui.views.heatmap.image import Indices, packed_colours
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable, Theme
 
 
@@ -39,6 +41,13 @@ class MatrixImage(pg.ImageItem):
     def set_table(self, table: ColourTable) -> None:
         self._colours = packed_colours(table)
         self.setLookupTable(table)
+
+    @guarded
+    def paint(self, painter: QPainter, *options: Any) -> None:
+        if self.image is not None:
+            if self._renderRequired:
+                self.render()
+            painter.drawImage(self.boundingRect(), self.qimage)
 
     def render(self) -> None:
         """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""

@@ -18,7 +18,7 @@ from attn_gui.views.cut_text import beginning
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import Look
 from attn_gui.views.painting import guarded
-from attn_gui.views.writer import CENTRE, RIGHT, Writer
+from attn_gui.views.writer import CENTRE, RIGHT, writer
 
 PADDING = 8
 MARK = 3
@@ -225,7 +225,7 @@ class LabelStrip(QWidget):
         upright, italic = self.font(), self.font()
         italic.setItalic(True)
         self._font = upright.toString()
-        self._writers = {False: Writer(upright), True: Writer(italic)}
+        self._writers = {False: writer(upright), True: writer(italic)}
 
     def _put(self, painter: QPainter, index: int, room: QRectF, top: float, height: float) -> None:
         """Draw the label of ``index`` within the width of ``room``, at the height told."""

@@ -42,6 +42,7 @@ class Plot(QWidget):
     """``grid_changed``: another part is in sight, or at another size."""
 
     grid_changed = Signal()
+    _moved = Signal()
     focus_changed = Signal(bool)
 
     def __init__(
@@ -55,6 +56,7 @@ class Plot(QWidget):
         self._diverging = False
         self._layers: list[Picture] = []
         self._stale = False
+        self._behind = False  # whether what is drawn is still to be moved to where the grid is
         self._decimals = 4
         self._written: Picture | None = None
         self._beside: int | None = None
@@ -87,6 +89,10 @@ class Plot(QWidget):
         self._opacity = 1.0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # nothing of what it lies on is seen
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        # rows and columns mostly move together, which is drawn once
+        self._moved.connect(self._catch_up, Qt.ConnectionType.QueuedConnection)
         bands.changed.connect(self._on_bands)
         columns.changed.connect(self._regrid)
         columns.decimals_changed.connect(self._on_decimals)
@@ -142,6 +148,7 @@ class Plot(QWidget):
         self._stale = True
         self.message.setVisible(False)
         self.show_labels(experiment)
+        self._catch_up()
         if self._stale:
             self._draw()
 
@@ -201,6 +208,7 @@ class Plot(QWidget):
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
+            self._canvas.scene().sigPrepareForPaint.connect(self._catch_up)
             self._canvas.lower()
             self._canvas.show()
         return self._canvas
@@ -301,6 +309,16 @@ class Plot(QWidget):
         self.flash.stop()
         self.row_labels.show_grid(grid)
         self.column_labels.show_grid(grid)
+        if not self._behind:
+            self._behind = True
+            self._moved.emit()
+
+    def _catch_up(self) -> None:
+        """Draw everything where the grid is now."""
+        if not self._behind:
+            return
+        self._behind = False
+        grid = self.grid
         self.lines.show_grid(grid, self.devicePixelRatioF())
         self.parts.show_grid(grid)
         self.lit.place(grid)

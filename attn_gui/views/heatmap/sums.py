@@ -16,7 +16,7 @@ from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, NOWHERE, Span, line_in_sight, stride, within
 from attn_gui.views.look import Look, number_font
 from attn_gui.views.painting import guarded
-from attn_gui.views.writer import CENTRE, Writer
+from attn_gui.views.writer import CENTRE, writer
 
 PADDING = 8
 NARROWEST = 44
@@ -48,7 +48,6 @@ class SumColumn(QWidget):
         self._selected = 0
         self.needed_width = NARROWEST
         self.setFont(number_font())
-        self._writer = Writer(self.font())
         self.setAccessibleName("Sums of the rows")
 
     def show_sums(self, sums: RowSums, decimals: int) -> None:
@@ -90,9 +89,8 @@ class SumColumn(QWidget):
         painter = QPainter(self)
         theme = self._look.theme
         painter.setPen(theme.colour("muted"))
-        if self.font() != self._writer.font:
-            self._writer = Writer(self.font())
-        self._writer.line("sum").draw(painter, 0, self._header - HEADER, self.width(), HEADER, CENTRE)
+        line = writer(self.font()).line
+        line("sum").draw(painter, 0, self._header - HEADER, self.width(), HEADER, CENTRE)
         grid = self._grid
         if grid is None or self._sums is None:
             return
@@ -117,7 +115,7 @@ class SumColumn(QWidget):
                 continue
             last = span
             painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
-            self._writer.line(self.text(i)).draw(painter, 0, span.start, self.width(), span.size, CENTRE)
+            line(self.text(i)).draw(painter, 0, span.start, self.width(), span.size, CENTRE)
 
     def _place(self, grid: Grid, i: int) -> QRectF:
         top, height = self._span(grid, i)
