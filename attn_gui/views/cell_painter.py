@@ -69,7 +69,7 @@ class CellPainter:
             painter.setPen(self._ink)
             here = [cells.columns for cells in selected if row.section in cells.rows]
             for column in columns:
-                index = view.grid.index(row.section, column.lane.section)
+                index = view.grid.createIndex(row.section, column.lane.section)  # not asked whether it is there
                 self._paint_back(painter, row, column.lane, index, here, marks)
                 if column.marked:
                     self._paint_indicator(painter, row, column.lane, index)

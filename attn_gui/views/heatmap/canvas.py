@@ -67,6 +67,8 @@ class Canvas(pg.GraphicsView):
         self.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # the background is drawn with the rest: nothing below needs painting
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.image = MatrixImage()
         for item in (self.image, *above):
             self.addItem(item)

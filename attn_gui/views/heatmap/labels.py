@@ -9,7 +9,7 @@ from html import escape
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -203,7 +203,7 @@ class LabelStrip(QWidget):
             painter.fillRect(self.mark_of(place), theme.colour("accent"))
         for index in self.picked:
             painter.fillRect(self.place(index), theme.colour("accent"))
-        thinned, ticks = self.step > 1, []
+        thinned, ticks, ink = self.step > 1, [], None
         for index, room in self.drawn().items():
             role = "text"
             if index in self.picked:
@@ -213,10 +213,12 @@ class LabelStrip(QWidget):
                 role = "accent"
             elif self.part(index):
                 role = "muted"
-            painter.setPen(theme.colour(role))
+            if role != ink:
+                painter.setPen(theme.colour(role))
+                ink = role
             self.write(painter, index, room)
             if thinned:
-                ticks.append(self.tick_of(self.place(index)))
+                ticks.append(self.tick_of(index))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.colour("muted"))
         painter.drawRects(ticks)
@@ -237,8 +239,8 @@ class LabelStrip(QWidget):
         """Every how-many-th label is drawn."""
         raise NotImplementedError
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        """The tick that ties a label among thinned ones to its row or column."""
+    def tick_of(self, index: int) -> QRect:
+        """The tick that ties the label of ``index``, among thinned ones, to its row or column."""
         raise NotImplementedError
 
     def mark_of(self, place: QRectF) -> QRectF:
@@ -302,8 +304,9 @@ class RowLabels(LabelStrip):
         spans = self._thinned(self.grid.queries, step, room)
         return {index: QRectF(PADDING, top, width, size) for index, (top, size) in spans.items()}
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        return QRectF(self.width() - TICK, min(round(place.center().y()), self.height() - 1), TICK, 1)
+    def tick_of(self, index: int) -> QRect:
+        top, height = self._span(index)
+        return QRect(self.width() - TICK, min(round(top + height / 2), self.height() - 1), TICK, 1)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(0, place.top(), MARK, place.height())
@@ -410,8 +413,9 @@ class ColumnLabels(LabelStrip):
         spans = self._thinned(self.grid.keys, step, room)
         return {index: QRectF(left, 0, size, self.height()) for index, (left, size) in spans.items()}
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        return QRectF(min(round(place.center().x()), self.width() - 1), self.height() - TICK, 1, TICK)
+    def tick_of(self, index: int) -> QRect:
+        left, width = self._span(index)
+        return QRect(min(round(left + width / 2), self.width() - 1), self.height() - TICK, 1, TICK)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
