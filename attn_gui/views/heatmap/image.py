@@ -85,7 +85,7 @@ def _along(index: Indices, ys: Nearest, xs: Nearest, axis: int) -> Indices:
     cells = (ys, xs)[axis]
     if isinstance(cells, slice):
         return index[cells] if axis == 0 else index[:, cells]
-    return np.take(index, cells, axis=0) if axis == 0 else index[:, cells]  # either the quicker one
+    return np.take(index, cells, axis=axis)
 
 
 @lru_cache(maxsize=64)

@@ -62,7 +62,7 @@ def stride(size: float, least: float) -> int:
 
 @lru_cache(maxsize=8192)
 def _elided(text: str, width: int, font: str) -> str:
-    return _metrics(font).elidedText(token_text(text), Qt.TextElideMode.ElideRight, width)
+    return _metrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 @lru_cache(maxsize=8)
@@ -156,7 +156,12 @@ class LabelStrip(QWidget):
 
     def text(self, index: int, room: QRectF) -> str:
         """The label of ``index`` as it is drawn, cut to ``room``."""
-        return _elided(self._labels[index], int(room.width()), self._font)
+        return self._cut(index, int(room.width()))
+
+    def _cut(self, index: int, width: int) -> str:
+        text = token_text(self._labels[index])
+        # most are short, and to elide a text takes longer than to lay it out, which is due anyway
+        return text if self._writers[False].line(text).width <= width else _elided(text, width, self._font)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         """Draw the label of ``index`` within ``room``, in the painter's colour."""
@@ -360,7 +365,7 @@ class ColumnLabels(LabelStrip):
     def text(self, index: int, room: QRectF) -> str:
         if not self.upright:
             return super().text(index, room)
-        return _elided(self._labels[index], self.height() - 2 * PADDING + 4, self._font)
+        return self._cut(index, self.height() - 2 * PADDING + 4)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         if not self.upright:

@@ -42,7 +42,6 @@ class Plot(QWidget):
     """``grid_changed``: another part is in sight, or at another size."""
 
     grid_changed = Signal()
-    _moved = Signal()
     focus_changed = Signal(bool)
 
     def __init__(
@@ -56,7 +55,7 @@ class Plot(QWidget):
         self._diverging = False
         self._layers: list[Picture] = []
         self._stale = False
-        self._behind = False  # whether what is drawn is still to be moved to where the grid is
+        self._behind = False  # whether the matrix is still to be drawn where the grid is
         self._decimals = 4
         self._written: Picture | None = None
         self._beside: int | None = None
@@ -91,8 +90,6 @@ class Plot(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # nothing of what it lies on is seen
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        # rows and columns mostly move together, which is drawn once
-        self._moved.connect(self._catch_up, Qt.ConnectionType.QueuedConnection)
         bands.changed.connect(self._on_bands)
         columns.changed.connect(self._regrid)
         columns.decimals_changed.connect(self._on_decimals)
@@ -208,7 +205,7 @@ class Plot(QWidget):
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
-            self._canvas.scene().sigPrepareForPaint.connect(self._catch_up)
+            self._canvas.scene().sigPrepareForPaint.connect(self._before_paint)
             self._canvas.lower()
             self._canvas.show()
         return self._canvas
@@ -309,12 +306,20 @@ class Plot(QWidget):
         self.flash.stop()
         self.row_labels.show_grid(grid)
         self.column_labels.show_grid(grid)
-        if not self._behind:
-            self._behind = True
-            self._moved.emit()
+        # rows and columns mostly move together: the matrix is drawn once, when it is painted
+        self._behind = True
+        if self._canvas is not None:
+            self._canvas.viewport().update()
+        if self.sums is not None and self._layers:
+            self.sums.show_grid(grid, self._selected[0])
+        self.grid_changed.emit()
+
+    def _before_paint(self) -> None:
+        if self._behind:
+            self.canvas.quietly(self._catch_up)
 
     def _catch_up(self) -> None:
-        """Draw everything where the grid is now."""
+        """Draw the matrix where the grid is now."""
         if not self._behind:
             return
         self._behind = False
@@ -324,7 +329,6 @@ class Plot(QWidget):
         self.lit.place(grid)
         self._draw()
         self._draw_cursor()
-        self.grid_changed.emit()
 
     def _draw(self) -> None:
         grid = self.grid
