@@ -15,6 +15,11 @@ def main() -> int:
     arguments = sys.argv[1:]
     # start-up makes no garbage, and looking for some would take a tenth of its time; app.py turns it on again
     gc.disable()
+    if getattr(sys, "frozen", False):
+        # a library's worker process starts this program anew, with arguments of its own
+        import multiprocessing
+
+        multiprocessing.freeze_support()
     from attn_gui import cli
 
     if arguments and arguments[0] in cli.COMMANDS:

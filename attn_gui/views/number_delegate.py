@@ -1,34 +1,28 @@
-"""NumberDelegate: how a spreadsheet's cells are drawn and edited."""
+"""NumberDelegate: how a spreadsheet's cells are edited."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
+from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QLineEdit,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
 from attn_gui.views import half_typed
-from attn_gui.views.cut_text import PADDING, cut_text
+from attn_gui.views.cut_text import PADDING
 from attn_gui.views.grid import GridModel, Index
-from attn_gui.views.painting import guarded
 
 if TYPE_CHECKING:
     from attn_gui.views.spreadsheet import SpreadsheetView
 
 # what a column needs besides its text: padding and the grid line
 SPACE = 2 * PADDING + 2
-SELECTED_ALPHA = 56
-INDICATOR = 14
-# corners of the tick in it
-TICK = ((3.5, 7.5), (6.0, 10.0), (10.5, 4.5))
 
 _PASSING = (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason)
 
@@ -40,8 +34,6 @@ _LEAVES = (
     Qt.Key.Key_Up,
     Qt.Key.Key_Down,
 )
-_CHECKED, _TEXT = Qt.ItemDataRole.CheckStateRole, Qt.ItemDataRole.DisplayRole
-_ALIGNMENT, _SELECTED = Qt.ItemDataRole.TextAlignmentRole, QStyle.StateFlag.State_Selected
 _SIDEWAYS = (Qt.Key.Key_Left, Qt.Key.Key_Right)
 
 
@@ -71,7 +63,7 @@ class CellEditor(QLineEdit):
 
 
 class NumberDelegate(QStyledItemDelegate):
-    """Draws cells with the lit row, the selection and a frame round the current cell; edits keep what was refused."""
+    """Opens and closes the editors of cells; an edit that was refused stays open with what was typed."""
 
     def __init__(self, view: SpreadsheetView) -> None:
         super().__init__(view)
@@ -81,36 +73,6 @@ class NumberDelegate(QStyledItemDelegate):
     @property
     def view(self) -> SpreadsheetView:
         return self._view
-
-    @guarded
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        view = self._view
-        theme = view.context.look.theme
-        rect = option.rect
-        backdrop = view.backdrop(index)
-        if backdrop is not None:
-            painter.fillRect(rect, backdrop)
-        state = option.state
-        if state & _SELECTED and view.shows_selection:
-            painter.fillRect(rect, faint(theme.colour("accent"), SELECTED_ALPHA))
-        checked = view.grid.data(index, _CHECKED)
-        if checked is not None:
-            self._draw_indicator(painter, rect, bool(checked))
-        else:
-            painter.setFont(view.font())
-            painter.setPen(theme.colour("muted" if view.faded else "text"))
-            place, text = self.drawn(rect, index)
-            painter.drawText(place, view.grid.data(index, _ALIGNMENT), text)
-        if view.hasFocus() and index == view.currentIndex():
-            painter.setPen(QPen(theme.colour("accent"), 2))
-            painter.drawRect(rect.adjusted(1, 1, -1, -1))
-
-    def drawn(self, rect: QRect, index: Index) -> tuple[QRect, str]:
-        """Where and as what the text of a cell, which lies in ``rect``, is drawn."""
-        view, grid = self._view, self._view.grid
-        text, alignment = str(grid.data(index, _TEXT)), grid.data(index, _ALIGNMENT)
-        place = rect.adjusted(PADDING, 0, -PADDING, 0)
-        return cut_text(text, view.fontMetrics(), place, alignment, view.viewport().rect())
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         theme = self._view.context.look.theme
@@ -218,25 +180,3 @@ class NumberDelegate(QStyledItemDelegate):
             editor.setAccessibleDescription("")
             self._view.reason.withdraw()
         half_typed.begin(editor)
-
-    def _draw_indicator(self, painter: QPainter, rect: QRect, checked: bool) -> None:
-        # the style's own cannot be told from what is behind it where that is dark
-        theme = self._view.context.look.theme
-        box = QRect(0, 0, INDICATOR, INDICATOR)
-        box.moveCenter(rect.center())
-        painter.fillRect(box, theme.colour("accent" if checked else "field"))
-        painter.setPen(QPen(theme.colour("accent" if checked else "muted"), 1))
-        painter.drawRect(box.adjusted(0, 0, -1, -1))
-        if checked:
-            painter.save()
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.colour("accent_text"), 2))
-            painter.drawPolyline([QPointF(box.left() + x, box.top() + y) for x, y in TICK])
-            painter.restore()
-
-
-def faint(colour: QColor, alpha: int) -> QColor:
-    """``colour`` with ``alpha`` of 255."""
-    thin = QColor(colour)
-    thin.setAlpha(alpha)
-    return thin

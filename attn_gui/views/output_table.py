@@ -16,12 +16,13 @@ from attn_gui.model.lit import Lit
 from attn_gui.model.precision import Precision
 from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.band_follower import BandFollower
+from attn_gui.views.cell_painter import faint
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.context import Context
 from attn_gui.views.grid import Index
 from attn_gui.views.lit_table import LEAST_COLUMNS, LitTable
 from attn_gui.views.nothing_yet import nothing_yet
-from attn_gui.views.number_delegate import SPACE, faint
+from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.painting import guarded
 from attn_gui.views.why.asking import why_action
 

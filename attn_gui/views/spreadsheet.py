@@ -14,11 +14,12 @@ from PySide6.QtCore import (
     QRect,
     Qt,
 )
-from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView, QWidget
 
 from attn_gui.views import cell_ranges
 from attn_gui.views.block_actions import BlockActions
+from attn_gui.views.cell_painter import CellPainter
 from attn_gui.views.cell_ranges import CellRange
 from attn_gui.views.clipboard import Block
 from attn_gui.views.context import Context
@@ -26,6 +27,7 @@ from attn_gui.views.cut_text import CutHeader
 from attn_gui.views.grid import EDITABLE, GridModel, Index
 from attn_gui.views.look import number_font
 from attn_gui.views.number_delegate import CellEditor, NumberDelegate
+from attn_gui.views.painting import guarded
 from attn_gui.views.reason import Reason
 
 _ARROWS = {
@@ -44,8 +46,9 @@ _KEYPAD = Qt.KeyboardModifier.KeypadModifier
 class SpreadsheetView(QTableView):
     """Shows a :class:`GridModel`, which decides what may be written and says why not.
 
-    blocks: copy, paste and the like, with their actions. extra_actions (None for a separator): what comes after them
-    in the context menu. reason: shows why something was refused, at its place. faded: whether numbers are drawn pale.
+    cells: draws it. blocks: copy, paste and the like, with their actions. extra_actions (None for a separator): what
+    comes after them in the context menu. reason: shows why something was refused, at its place. faded: whether numbers
+    are drawn pale.
     """
 
     def __init__(self, context: Context, parent: QWidget | None = None) -> None:
@@ -59,6 +62,7 @@ class SpreadsheetView(QTableView):
         self._delegate = NumberDelegate(self)
         self.setItemDelegate(self._delegate)
         self.setFont(number_font())
+        self.cells = CellPainter(self)
         self.setWordWrap(False)
         self.setCornerButtonEnabled(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -175,6 +179,13 @@ class SpreadsheetView(QTableView):
             event.accept()
             return True
         return super().event(event)
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        # not the one of QTableView, which goes back and forth between here and Qt for every cell
+        painter = QPainter(self.viewport())
+        self.cells.paint(painter, event.rect())
+        painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self.reason.withdraw()

@@ -38,7 +38,8 @@ class Theme:
     diverging_stops: tuple[str, ...]
 
     def colour(self, role: str) -> QColor:
-        return QColor(getattr(self, role))
+        """Not to be changed: it is everybody's."""
+        return _colour(getattr(self, role))
 
     @property
     def sequential(self) -> ColourTable:
@@ -115,6 +116,11 @@ CONTRAST = Theme(
 )
 
 THEMES = {theme.name: theme for theme in (LIGHT, DARK, CONTRAST)}
+
+
+@cache
+def _colour(name: str) -> QColor:
+    return QColor(name)
 
 
 @cache

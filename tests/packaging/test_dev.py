@@ -200,12 +200,12 @@ def test_intel_macs_are_told_before_anything_is_fetched(tmp_path: Path, monkeypa
 def test_help_and_an_unknown_verb(tree: Tree) -> None:
     helped = tree.dev("--help")
     assert (helped.returncode, helped.stderr) == (0, "")
-    for verb in ("run", "test", "shots", "bench", "wheel"):
+    for verb in ("run", "test", "shots", "bench", "wheel", "bundle"):
         assert re.search(rf"^    {verb} ", helped.stdout, re.MULTILINE)
     for arguments in ([], ["bundel"]):
         refused = tree.dev(*arguments)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "run | test | shots | bench | wheel" in refused.stderr
+        assert "run | test | shots | bench | wheel | bundle" in refused.stderr
 
 
 @posix
@@ -346,7 +346,7 @@ def test_no_pin_is_forgotten() -> None:
     lines = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
     extras = project["optional-dependencies"]
-    for text in project["dependencies"] + extras["models"] + extras["test"]:
+    for text in project["dependencies"] + extras["models"] + extras["test"] + extras["bundle"]:
         stated = Requirement(text)
         if stated.name == project["name"]:
             assert stated.extras == {"models"}

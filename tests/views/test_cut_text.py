@@ -16,7 +16,6 @@ from attn_gui.views.array_model import ArrayModel
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import PADDING, CutHeader, cut_text, first_lines
 from attn_gui.views.look import number_font
-from attn_gui.views.number_delegate import NumberDelegate
 from attn_gui.views.spreadsheet import SpreadsheetView
 
 COLUMN = 64
@@ -43,10 +42,8 @@ def view(context: Context, qtbot: QtBot) -> SpreadsheetView:
 
 
 def cells(view: SpreadsheetView) -> list[tuple[QRect, str]]:
-    delegate = view.itemDelegate()
-    assert isinstance(delegate, NumberDelegate)
     indexes = [view.grid.index(0, column) for column in range(4)]
-    return [delegate.drawn(view.visualRect(index), index) for index in indexes]
+    return [view.cells.drawn(view.visualRect(index), index) for index in indexes]
 
 
 def names(view: SpreadsheetView) -> list[tuple[QRect, str]]:

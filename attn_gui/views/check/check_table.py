@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPen
-from PySide6.QtWidgets import QFrame, QHeaderView, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QFrame, QHeaderView, QWidget
 
 from attn_gui.model.check import Verdict
 from attn_gui.views.bands import TABLE_ROW
+from attn_gui.views.cell_painter import CellPainter
 from attn_gui.views.check.check_model import CheckModel
 from attn_gui.views.context import Context
 from attn_gui.views.cut_text import PADDING, beginning
-from attn_gui.views.number_delegate import SPACE, NumberDelegate
-from attn_gui.views.painting import guarded
+from attn_gui.views.grid import Index
+from attn_gui.views.number_delegate import SPACE
 from attn_gui.views.spreadsheet import SpreadsheetView
 from attn_gui.views.theme import Theme
 
@@ -48,22 +49,16 @@ def draw_sign(painter: QPainter, verdict: Verdict, place: QRectF, theme: Theme) 
     painter.restore()
 
 
-class CheckDelegate(NumberDelegate):
-    """A number with the sign of its verdict before it."""
+class CheckCells(CellPainter):
+    """Numbers with the signs of their verdicts before them."""
 
-    @guarded
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        super().paint(painter, option, index)
+    before = SIGN + 2
+
+    def mark(self, painter: QPainter, rect: QRect, index: Index) -> None:
         model = index.model()
         if isinstance(model, CheckModel):
-            rect = option.rect
             place = QRectF(rect.left() + PADDING - 2, rect.center().y() - SIGN // 2 + 1, SIGN, SIGN)
             draw_sign(painter, model.verdict(index.row(), index.column()), place, self._view.context.look.theme)
-
-    def drawn(self, rect: QRect, index: QModelIndex | QPersistentModelIndex) -> tuple[QRect, str]:
-        return super().drawn(rect.adjusted(SIGN + 2, 0, 0, 0), index)
 
 
 class CheckTable(SpreadsheetView):
@@ -74,8 +69,7 @@ class CheckTable(SpreadsheetView):
 
     def __init__(self, context: Context, model: CheckModel, parent: QWidget | None = None) -> None:
         super().__init__(context, parent)
-        self._delegate = CheckDelegate(self)
-        self.setItemDelegate(self._delegate)
+        self.cells = CheckCells(self)
         self._cells = model
         self.setModel(model)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QWidget
 from attn_gui.model.check import Verdict
 from attn_gui.model.edits import Side
 from attn_gui.views.band_follower import BandFollower
+from attn_gui.views.cell_painter import faint
 from attn_gui.views.context import Context
 from attn_gui.views.exercise.answer_model import NOT_ASKED, AnswerModel
 from attn_gui.views.grid import Index
 from attn_gui.views.lit_table import LitTable
-from attn_gui.views.number_delegate import SPACE, faint
+from attn_gui.views.number_delegate import SPACE
 
 KEY_ROW = 28
 WIDEST = 200

@@ -5,14 +5,16 @@ Imported when there is one to draw: the first paint does not wait for pyqtgraph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QWidget
 
 from attn_gui.views.heatmap.image import Indices, packed_colours
+from attn_gui.views.painting import guarded
 from attn_gui.views.theme import ColourTable, Theme
 
 
@@ -40,6 +42,13 @@ class MatrixImage(pg.ImageItem):
         self._colours = packed_colours(table)
         self.setLookupTable(table)
 
+    @guarded
+    def paint(self, painter: QPainter, *options: Any) -> None:
+        if self.image is not None:
+            if self._renderRequired:
+                self.render()
+            painter.drawImage(self.boundingRect(), self.qimage)
+
     def render(self) -> None:
         """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""
         height, width = self.image.shape
@@ -58,6 +67,8 @@ class Canvas(pg.GraphicsView):
         self.setCacheMode(QGraphicsView.CacheModeFlag.CacheNone)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # the background is drawn with the rest: nothing below needs painting
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.image = MatrixImage()
         for item in (self.image, *above):
             self.addItem(item)
@@ -65,6 +76,14 @@ class Canvas(pg.GraphicsView):
     def set_theme(self, theme: Theme, table: ColourTable) -> None:
         self.setBackground(theme.colour("panel"))
         self.image.set_table(table)
+
+    def quietly(self, change: Callable[[], None]) -> None:
+        """Have ``change`` make its changes to what is about to be painted whole: they cause no other painting."""
+        mode = self.viewportUpdateMode()
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
+        change()
+        self.repaint_changes()
+        self.setViewportUpdateMode(mode)
 
     def repaint_changes(self) -> None:
         """Repaint now what has changed: a scene by itself tells its view of it a turn later."""

@@ -28,7 +28,7 @@ class Cursor:
 
     def set_theme(self, theme: Theme) -> None:
         self._accent, self._panel = theme.colour("accent"), theme.colour("panel")
-        cross = theme.colour("text")
+        cross = QColor(theme.colour("text"))
         cross.setAlphaF(CROSS_OPACITY)
         for frame in self._cross:
             frame.setPen(sharp(cross, 1))

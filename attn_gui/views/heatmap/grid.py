@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 from PySide6.QtCore import QRectF
 
@@ -69,17 +70,17 @@ class Grid:
         """The keys that have a part between two abscissas."""
         return _between(left - self.x0, right - self.x0, self.cell_width, self.n_k)
 
-    @property
+    @cached_property
     def queries(self) -> range:
         """The queries in sight."""
         return self.queries_between(0, self.height)
 
-    @property
+    @cached_property
     def keys(self) -> range:
         """The keys in sight."""
         return self.keys_between(0, self.width)
 
-    @property
+    @cached_property
     def covered(self) -> QRectF:
         """The part of the area that the matrix covers."""
         whole = QRectF(self.x0, self.y0, self.n_k * self.cell_width, self.n_q * self.cell_height)

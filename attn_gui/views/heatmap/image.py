@@ -37,8 +37,11 @@ def packed_colours(table: ColourTable) -> list[int]:
 
 
 def in_sight(pictures: Sequence[Picture], grid: Grid) -> list[Picture]:
-    """Those of ``pictures`` of which some part is within the grid's area."""
-    return [picture for picture in pictures if not (_place(picture, grid) & grid.covered).isEmpty()]
+    """Those of ``pictures`` of which some part is within the grid's area, and under no other that covers it all."""
+    area = grid.covered
+    seen = [picture for picture in pictures if not (_place(picture, grid) & area).isEmpty()]
+    covering = (k for k in reversed(range(len(seen))) if _place(seen[k], grid).contains(area))
+    return seen[next(covering, 0) :]
 
 
 def sampled(pictures: Sequence[Picture], grid: Grid, ratio: float) -> tuple[Indices, QRectF]:

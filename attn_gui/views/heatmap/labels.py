@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -17,6 +18,7 @@ from attn_gui.views.cut_text import beginning
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.look import Look
 from attn_gui.views.painting import guarded
+from attn_gui.views.writer import CENTRE, RIGHT, writer
 
 PADDING = 8
 MARK = 3
@@ -60,7 +62,7 @@ def stride(size: float, least: float) -> int:
 
 @lru_cache(maxsize=8192)
 def _elided(text: str, width: int, font: str) -> str:
-    return _metrics(font).elidedText(token_text(text), Qt.TextElideMode.ElideRight, width)
+    return _metrics(font).elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 @lru_cache(maxsize=8)
@@ -70,11 +72,26 @@ def _metrics(font: str) -> QFontMetricsF:
     return QFontMetricsF(parsed)
 
 
+class Span(NamedTuple):
+    """Pixels along one axis."""
+
+    start: float
+    size: float
+
+    def near(self, other: Span, gap: float) -> bool:
+        """Whether less than ``gap`` pixels are between the two."""
+        return self.start - gap < other.start + other.size and other.start < self.start + self.size + gap
+
+
+NOWHERE = Span(-math.inf, 0)
+
+
 class LabelStrip(QWidget):
     """The labels of one axis. ``clicked(index, modifiers)`` tells of a label that was pressed."""
 
     clicked = Signal(int, Qt.KeyboardModifier)
-    alignment = Qt.AlignmentFlag.AlignCenter
+    # where in their rooms labels begin
+    along = CENTRE
     # pixels between thinned labels that stand side by side
     gap = 0
 
@@ -84,7 +101,7 @@ class LabelStrip(QWidget):
         self._what = what
         self._labels: Sequence[str] = ()
         self._longest = 0.0
-        self._font = self.font().toString()
+        self._take_font()
         self.grid: Grid | None = None
         self.selected = 0
         self.hovered: int | None = None
@@ -139,11 +156,16 @@ class LabelStrip(QWidget):
 
     def text(self, index: int, room: QRectF) -> str:
         """The label of ``index`` as it is drawn, cut to ``room``."""
-        return _elided(self._labels[index], int(room.width()), self._font)
+        return self._cut(index, int(room.width()))
+
+    def _cut(self, index: int, width: int) -> str:
+        text = token_text(self._labels[index])
+        # most are short, and to elide a text takes longer than to lay it out, which is due anyway
+        return text if self._writers[False].line(text).width <= width else _elided(text, width, self._font)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
-        """Draw the label of ``index`` within ``room``."""
-        painter.drawText(room, self.alignment, self.text(index, room))
+        """Draw the label of ``index`` within ``room``, in the painter's colour."""
+        self._put(painter, index, room, room.top(), room.height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         index = self.index_at(event.position().x(), event.position().y())
@@ -164,7 +186,7 @@ class LabelStrip(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._font = self.font().toString()
+            self._take_font()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -186,49 +208,63 @@ class LabelStrip(QWidget):
             painter.fillRect(self.mark_of(place), theme.colour("accent"))
         for index in self.picked:
             painter.fillRect(self.place(index), theme.colour("accent"))
-        upright, italic = self.font(), self.font()
-        italic.setItalic(True)
-        thinned = self.step > 1
+        thinned, ticks, ink = self.step > 1, [], None
         for index, room in self.drawn().items():
-            part, role = self.part(index), "text"
+            role = "text"
             if index in self.picked:
                 painter.fillRect(room, theme.colour("accent"))
                 role = "accent_text"
             elif index == self.hovered:
                 role = "accent"
-            elif part:
+            elif self.part(index):
                 role = "muted"
-            painter.setPen(theme.colour(role))
-            painter.setFont(italic if part else upright)
+            if role != ink:
+                painter.setPen(theme.colour(role))
+                ink = role
             self.write(painter, index, room)
             if thinned:
-                painter.fillRect(self.tick_of(self.place(index)), theme.colour("muted"))
+                ticks.append(self.tick_of(index))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("muted"))
+        painter.drawRects(ticks)
+
+    def _take_font(self) -> None:
+        upright, italic = self.font(), self.font()
+        italic.setItalic(True)
+        self._font = upright.toString()
+        self._writers = {False: writer(upright), True: writer(italic)}
+
+    def _put(self, painter: QPainter, index: int, room: QRectF, top: float, height: float) -> None:
+        """Draw the label of ``index`` within the width of ``room``, at the height told."""
+        line = self._writers[bool(self.part(index))].line(self.text(index, room))
+        line.draw(painter, room.left(), top, room.width(), height, self.along)
 
     @property
     def step(self) -> int:
         """Every how-many-th label is drawn."""
         raise NotImplementedError
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        """The tick that ties a label among thinned ones to its row or column."""
+    def tick_of(self, index: int) -> QRect:
+        """The tick that ties the label of ``index``, among thinned ones, to its row or column."""
         raise NotImplementedError
 
     def mark_of(self, place: QRectF) -> QRectF:
         """The bar that marks the selected label besides its colour."""
         raise NotImplementedError
 
-    def _thinned(self, visible: range, step: int, room: Callable[[int], QRectF]) -> dict[int, QRectF]:
+    def _thinned(self, visible: range, step: int, room: Callable[[int], Span]) -> dict[int, Span]:
         """The room of every ``step``-th of the visible, and of the selected one in place of those it would lie on."""
         indices = [*range(-(-visible.start // step) * step, visible.stop, step)]
+        drawn: dict[int, Span] = {}
+        first = last = NOWHERE
         if self.selected in visible:
-            indices = [self.selected, *(index for index in indices if index != self.selected)]
-        drawn: dict[int, QRectF] = {}
-        last = QRectF()
+            first = last = room(self.selected)
+            if first.size > 0:
+                drawn[self.selected] = first
+            indices = [index for index in indices if index != self.selected]
         for index in indices:
             place = room(index)
-            apart = place.adjusted(-self.gap, 0, self.gap, 0)
-            taken = apart.intersects(last) or apart.intersects(drawn.get(self.selected, QRectF()))
-            if not (taken or place.isEmpty()):
+            if place.size > 0 and not (place.near(last, self.gap) or place.near(first, self.gap)):
                 drawn[index] = last = place
         return drawn
 
@@ -236,7 +272,7 @@ class LabelStrip(QWidget):
 class RowLabels(LabelStrip):
     """The queries, left of the matrix; the strip begins where the matrix does."""
 
-    alignment = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+    along = RIGHT
 
     def strip_width(self, whole: int) -> int:
         """Pixels for the longest label, within limits; of ``whole``, the width of all, the cells need most."""
@@ -244,9 +280,13 @@ class RowLabels(LabelStrip):
         return math.ceil(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, widest)) / 4) * 4
 
     def place(self, index: int) -> QRectF:
+        top, height = self._span(index)
+        return QRectF(0, top, self.width(), height)
+
+    def _span(self, index: int) -> Span:
         assert self.grid is not None
         top, bottom = round(self.grid.y(index)), round(self.grid.y(index + 1))
-        return QRectF(0, top, self.width(), max(bottom - top, 1))
+        return Span(top, max(bottom - top, 1))
 
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.query_at(y)
@@ -257,18 +297,21 @@ class RowLabels(LabelStrip):
 
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
-        step = self.step
+        step, height = self.step, self.height()
 
-        def room(index: int) -> QRectF:
-            place = self.place(index).adjusted(PADDING, 0, -PADDING, 0)
+        def room(index: int) -> Span:
+            span = self._span(index)
             if step > 1:
-                return within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
-            return place if line_in_sight(place, 0, self.height()) else QRectF()
+                return within(span, LEAST_HEIGHT, height)
+            return span if line_in_sight(span, 0, height) else NOWHERE
 
-        return self._thinned(self.grid.queries, step, room)
+        width = self.width() - 2 * PADDING
+        spans = self._thinned(self.grid.queries, step, room)
+        return {index: QRectF(PADDING, top, width, size) for index, (top, size) in spans.items()}
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        return QRectF(self.width() - TICK, min(round(place.center().y()), self.height() - 1), TICK, 1)
+    def tick_of(self, index: int) -> QRect:
+        top, height = self._span(index)
+        return QRect(self.width() - TICK, min(round(top + height / 2), self.height() - 1), TICK, 1)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(0, place.top(), MARK, place.height())
@@ -322,24 +365,28 @@ class ColumnLabels(LabelStrip):
     def text(self, index: int, room: QRectF) -> str:
         if not self.upright:
             return super().text(index, room)
-        return _elided(self._labels[index], self.height() - 2 * PADDING + 4, self._font)
+        return self._cut(index, self.height() - 2 * PADDING + 4)
 
     def write(self, painter: QPainter, index: int, room: QRectF) -> None:
         if not self.upright:
             # side by side they stand as low as the other panels' headings
-            super().write(painter, index, room.adjusted(0, self.height() - HEADER, 0, 0))
+            self._put(painter, index, room, self.height() - HEADER, HEADER)
             return
         painter.save()
         painter.translate(room.center().x(), room.bottom() - PADDING)
         painter.rotate(-90)
-        along = QRectF(0, -room.width() / 2, self.height(), room.width())
-        painter.drawText(along, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text(index, room))
+        line = self._writers[bool(self.part(index))].line(self.text(index, room))
+        line.draw(painter, 0, -room.width() / 2, self.height(), room.width())
         painter.restore()
 
     def place(self, index: int) -> QRectF:
+        left, width = self._span(index)
+        return QRectF(left, 0, width, self.height())
+
+    def _span(self, index: int) -> Span:
         assert self.grid is not None
         left, right = round(self.grid.x(index)), round(self.grid.x(index + 1))
-        return QRectF(left, 0, max(right - left, 1), self.height())
+        return Span(left, max(right - left, 1))
 
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.key_at(x)
@@ -352,42 +399,39 @@ class ColumnLabels(LabelStrip):
 
     def drawn(self) -> dict[int, QRectF]:
         assert self.grid is not None
-        width, step = self.grid.cell_width, self.step
-        strip = QRectF(self.rect())
-        metrics = _metrics(self._font)
+        width, step, upright, strip = self.grid.cell_width, self.step, self.upright, self.width()
         # what a name that is cut to nothing, or one that stands upright, needs
-        least = LEAST_HEIGHT - 1 if self.upright else metrics.horizontalAdvance("…")
+        least = LEAST_HEIGHT - 1 if upright else self._writers[False].line("…").width
 
-        def room(index: int) -> QRectF:
+        def room(index: int) -> Span:
+            span = self._span(index)
             if step > 1:
                 # no wider than its text, so that at the strip's ends it moves no farther than it must
-                text = math.ceil(metrics.horizontalAdvance(token_text(self._labels[index]))) + 1
-                size = min(LEAST_HEIGHT if self.upright else text, step * width - 4)
-                return within(self.place(index), size, self.width(), Qt.Orientation.Horizontal)
+                text = math.ceil(self._writers[False].line(token_text(self._labels[index])).width) + 1
+                size = min(LEAST_HEIGHT if upright else text, step * width - 4)
+                return within(span, size, strip)
             # of a cell that is partly out of sight, the part that is not
-            seen = self.place(index).adjusted(2, 0, -2, 0) & strip
-            whole = strip.contains(self.place(index))
-            return seen if whole or seen.width() >= least else QRectF()
+            left, right = max(span.start + 2, 0), min(span.start + span.size - 2, strip)
+            whole = span.start >= 0 and span.start + span.size <= strip
+            return Span(left, right - left) if whole or right - left >= least else NOWHERE
 
-        return self._thinned(self.grid.keys, step, room)
+        spans = self._thinned(self.grid.keys, step, room)
+        return {index: QRectF(left, 0, size, self.height()) for index, (left, size) in spans.items()}
 
-    def tick_of(self, place: QRectF) -> QRectF:
-        return QRectF(min(round(place.center().x()), self.width() - 1), self.height() - TICK, 1, TICK)
+    def tick_of(self, index: int) -> QRect:
+        left, width = self._span(index)
+        return QRect(min(round(left + width / 2), self.width() - 1), self.height() - TICK, 1, TICK)
 
     def mark_of(self, place: QRectF) -> QRectF:
         return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
 
 
-def line_in_sight(place: QRectF, top: float, bottom: float) -> bool:
-    """Whether a line of text in the middle of ``place`` lies wholly between two heights."""
-    middle, half = place.center().y(), LEAST_HEIGHT / 2
-    return middle - half >= top - 1 and middle + half <= bottom + 1
+def line_in_sight(span: Span, first: float, last: float) -> bool:
+    """Whether a line of text in the middle of ``span`` lies wholly between two heights."""
+    middle, half = span.start + span.size / 2, LEAST_HEIGHT / 2
+    return middle - half >= first - 1 and middle + half <= last + 1
 
 
-def within(place: QRectF, size: float, limit: float, along: Qt.Orientation) -> QRectF:
-    """``place`` stretched to ``size`` about its middle along one axis, and moved within 0 to ``limit`` there."""
-    if along == Qt.Orientation.Vertical:
-        top = max(0.0, min(place.center().y() - size / 2, limit - size))
-        return QRectF(place.left(), top, place.width(), size)
-    left = max(0.0, min(place.center().x() - size / 2, limit - size))
-    return QRectF(left, place.top(), size, place.height())
+def within(span: Span, size: float, limit: float) -> Span:
+    """``span`` stretched to ``size`` about its middle, and moved within 0 to ``limit``."""
+    return Span(max(0.0, min(span.start + span.size / 2 - size / 2, limit - size)), size)

@@ -55,6 +55,7 @@ class Plot(QWidget):
         self._diverging = False
         self._layers: list[Picture] = []
         self._stale = False
+        self._behind = False  # whether the matrix is still to be drawn where the grid is
         self._decimals = 4
         self._written: Picture | None = None
         self._beside: int | None = None
@@ -87,6 +88,8 @@ class Plot(QWidget):
         self._opacity = 1.0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # nothing of what it lies on is seen
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         bands.changed.connect(self._on_bands)
         columns.changed.connect(self._regrid)
         columns.decimals_changed.connect(self._on_decimals)
@@ -142,6 +145,7 @@ class Plot(QWidget):
         self._stale = True
         self.message.setVisible(False)
         self.show_labels(experiment)
+        self._catch_up()
         if self._stale:
             self._draw()
 
@@ -201,6 +205,7 @@ class Plot(QWidget):
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
+            self._canvas.scene().sigPrepareForPaint.connect(self._before_paint)
             self._canvas.lower()
             self._canvas.show()
         return self._canvas
@@ -301,12 +306,29 @@ class Plot(QWidget):
         self.flash.stop()
         self.row_labels.show_grid(grid)
         self.column_labels.show_grid(grid)
+        # rows and columns mostly move together: the matrix is drawn once, when it is painted
+        self._behind = True
+        if self._canvas is not None:
+            self._canvas.viewport().update()
+        if self.sums is not None and self._layers:
+            self.sums.show_grid(grid, self._selected[0])
+        self.grid_changed.emit()
+
+    def _before_paint(self) -> None:
+        if self._behind:
+            self.canvas.quietly(self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Draw the matrix where the grid is now."""
+        if not self._behind:
+            return
+        self._behind = False
+        grid = self.grid
         self.lines.show_grid(grid, self.devicePixelRatioF())
         self.parts.show_grid(grid)
         self.lit.place(grid)
         self._draw()
         self._draw_cursor()
-        self.grid_changed.emit()
 
     def _draw(self) -> None:
         grid = self.grid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -13,9 +13,10 @@ from attn_gui.model.answers import RowSums
 from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
-from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, line_in_sight, stride, within
+from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, NOWHERE, Span, line_in_sight, stride, within
 from attn_gui.views.look import Look, number_font
 from attn_gui.views.painting import guarded
+from attn_gui.views.writer import CENTRE, writer
 
 PADDING = 8
 NARROWEST = 44
@@ -93,14 +94,13 @@ class SumColumn(QWidget):
         painter = QPainter(self)
         theme = self._look.theme
         painter.setPen(theme.colour("muted"))
-        centre = Qt.AlignmentFlag.AlignCenter
-        heading = QRectF(0, self._header - HEADER, self.width(), HEADER)
-        if self._sums is not None and self._sums.hidden_keys:
-            line = QFontMetricsF(self.font()).height()
-            painter.drawText(heading.translated(0, -line), centre, "sum of")
-            painter.drawText(heading, centre, OF_ALL)
-        else:
-            painter.drawText(heading, centre, "sum")
+        line = writer(self.font()).line
+        # from below, in as many lines as it takes
+        names = (OF_ALL, "sum of") if self._sums is not None and self._sums.hidden_keys else ("sum",)
+        top = float(self._header - HEADER)
+        for name in names:
+            line(name).draw(painter, 0, top, self.width(), HEADER, CENTRE)
+            top -= line(name).height
         grid = self._grid
         if grid is None or self._sums is None:
             return
@@ -115,21 +115,25 @@ class SumColumn(QWidget):
             for i in wrong[visible.start : visible.stop].nonzero()[0].tolist():
                 mark = self._place(grid, visible.start + i)
                 painter.fillRect(QRectF(0, mark.top(), MARK, max(2.0, mark.height())), theme.colour("warning"))
-        last = QRectF()
+        last = NOWHERE
         for i in range(-(-visible.start // step) * step, visible.stop, step):
-            place = self._place(grid, i)
+            span = self._span(grid, i)
             if step > 1:
-                place = within(place, LEAST_HEIGHT, self.height(), Qt.Orientation.Vertical)
-                place.moveTop(max(place.top(), self._header))
-            if place.intersects(last) or not line_in_sight(place, self._header, self.height()):
+                span = within(span, LEAST_HEIGHT, self.height())
+                span = Span(max(span.start, self._header), span.size)
+            if span.near(last, 0) or not line_in_sight(span, self._header, self.height()):
                 continue
-            last = place
+            last = span
             painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
-            painter.drawText(place, centre, self.text(i))
+            line(self.text(i)).draw(painter, 0, span.start, self.width(), span.size, CENTRE)
 
     def _place(self, grid: Grid, i: int) -> QRectF:
+        top, height = self._span(grid, i)
+        return QRectF(0, top, self.width(), height)
+
+    def _span(self, grid: Grid, i: int) -> Span:
         top, bottom = round(grid.y(i)), round(grid.y(i + 1))
-        return QRectF(0, self._header + top, self.width(), max(1, bottom - top))
+        return Span(self._header + top, max(1, bottom - top))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._grid is not None:
