@@ -5,7 +5,7 @@ Imported when there is one to draw: the first paint does not wait for pyqtgraph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
@@ -76,14 +76,6 @@ class Canvas(pg.GraphicsView):
     def set_theme(self, theme: Theme, table: ColourTable) -> None:
         self.setBackground(theme.colour("panel"))
         self.image.set_table(table)
-
-    def quietly(self, change: Callable[[], None]) -> None:
-        """Have ``change`` make its changes to what is about to be painted whole: they cause no other painting."""
-        mode = self.viewportUpdateMode()
-        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
-        change()
-        self.repaint_changes()
-        self.setViewportUpdateMode(mode)
 
     def repaint_changes(self) -> None:
         """Repaint now what has changed: a scene by itself tells its view of it a turn later."""

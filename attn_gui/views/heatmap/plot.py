@@ -205,7 +205,7 @@ class Plot(QWidget):
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
-            self._canvas.scene().sigPrepareForPaint.connect(self._before_paint)
+            self._canvas.scene().sigPrepareForPaint.connect(self._catch_up)
             self._canvas.lower()
             self._canvas.show()
         return self._canvas
@@ -313,10 +313,6 @@ class Plot(QWidget):
         if self.sums is not None and self._layers:
             self.sums.show_grid(grid, self._selected[0])
         self.grid_changed.emit()
-
-    def _before_paint(self) -> None:
-        if self._behind:
-            self.canvas.quietly(self._catch_up)
 
     def _catch_up(self) -> None:
         """Draw the matrix where the grid is now."""
