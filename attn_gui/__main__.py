@@ -32,9 +32,23 @@ def main() -> int:
 
         with suppress(NoTorch):  # the window says so, once it is there
             torch_loading.load()
+    _import_plainly()
     from attn_gui import app
 
     return app.main(arguments, STARTED)
+
+
+def _import_plainly() -> None:
+    """Have PySide leave imports alone.
+
+    It reads the source of every module that is imported after it, in case there is a ``from __feature__ import`` in it:
+    a tenth of the first paint, as much of torch's import, and 40 MB.
+    """
+    import builtins
+
+    import PySide6.QtCore  # noqa: F401
+
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 if __name__ == "__main__":

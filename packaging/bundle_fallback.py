@@ -11,7 +11,7 @@ import os
 import sys
 
 # each after those that it asks for itself
-NAMES = ("libGLdispatch.so.0", "libGLX.so.0", "libGL.so.1", "libEGL.so.1", "libxcb.so.1")
+NAMES = ("libxcb.so.1", "libGLdispatch.so.0", "libGLX.so.0", "libGL.so.1", "libEGL.so.1")
 FOLDER = "fallback"
 
 

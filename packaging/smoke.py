@@ -80,7 +80,13 @@ def bare() -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP", "TMP", "LANG", "DISPLAY") if name in os.environ}
     home = tempfile.mkdtemp(prefix="attn-gui-home-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    return {**kept, "PATH": "/nonexistent" if os.name == "posix" else "", "HOME": home, "USERPROFILE": home}
+    return {
+        "LANG": "C.UTF-8",
+        **kept,
+        "PATH": "/nonexistent" if os.name == "posix" else "",
+        "HOME": home,
+        "USERPROFILE": home,
+    }
 
 
 def offscreen() -> dict[str, str]:

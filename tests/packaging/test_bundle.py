@@ -231,6 +231,18 @@ def test_the_libraries_to_lend_are_all_there_or_named(monkeypatch: pytest.Monkey
         bundle_libraries.fallback(lambda name: None if name == "libGL.so.1" else f"/lib/{name}")
 
 
+@linux
+def test_the_libraries_are_lent_after_those_that_they_ask_for() -> None:
+    asked = {}
+    for name in bundle_fallback.NAMES:
+        code = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(open('/proc/self/maps').read())"
+        maps = subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, check=True).stdout
+        asked[name] = {other for other in bundle_fallback.NAMES if f"/{other}" in maps} - {name}
+    assert asked["libGL.so.1"] == {"libGLX.so.0", "libGLdispatch.so.0", "libxcb.so.1"}
+    for index, name in enumerate(bundle_fallback.NAMES):
+        assert asked[name] <= {*bundle_fallback.NAMES[:index]}, name
+
+
 def test_only_what_the_system_lacks_is_lent(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = []
 
