@@ -15,6 +15,7 @@ from attn_gui.views.context import Context
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.heatmap import Heatmap
+from attn_gui.views.heatmap.plot import Plot
 from tests.views.heatmaps import LEFT, Pair, place, random_experiment
 
 
@@ -203,3 +204,24 @@ def test_a_jump_to_where_nothing_was_computed_yet_shows_it_when_it_is_there(cont
     assert heatmap.plot.canvas.image.isVisible()
     request = heatmap.pictures.layers[-1].request
     assert request.head == 1 and request.rows[1] == 600
+
+
+def test_what_is_zoomed_is_drawn_once_with_its_labels(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    plots = [panel.heatmap.plot for panel in (pair.A, pair.N)]
+    drawn: list[Plot] = []
+    draw = Plot._draw
+
+    def counted(plot: Plot) -> None:
+        assert plot.row_labels.grid == plot.column_labels.grid == plot.grid
+        drawn.append(plot)
+        draw(plot)
+
+    monkeypatch.setattr(Plot, "_draw", counted)
+    # the rows of both heatmaps change, then the columns of both
+    wheel(pair.A.heatmap, place(pair.A.heatmap, 31, 25), 1)
+    assert drawn == []
+    pair.repaint()
+    assert sorted(map(plots.index, drawn)) == [0, 1]
+    for plot in plots:
+        plot.canvas.repaint()
+    assert len(drawn) == 2
