@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import struct
 import sys
@@ -14,13 +13,10 @@ ICNS = {16: b"icp4", 32: b"icp5", 64: b"icp6", 128: b"ic07", 256: b"ic08", 512: 
 
 
 def main(folder: Path, source: Path) -> None:
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import Qt
-    from PySide6.QtGui import QGuiApplication, QImage, QPainter
+    from PySide6.QtGui import QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer
 
-    application = QGuiApplication.instance() or QGuiApplication([])
-    assert application is not None
     folder.mkdir(parents=True, exist_ok=True)
     drawing = QSvgRenderer(str(source))
     pictures: dict[int, bytes] = {}

@@ -25,9 +25,7 @@ class Softmax(Normaliser):
 
     def cells(self, A: Any, row: tuple[Any, ...], xp: Any) -> Any:
         top, total = row
-        N = xp.exp(A - top)
-        N /= total
-        return N
+        return xp.exp(A - top) / total
 
     def beside(self) -> tuple[float, ...]:
         return ()
