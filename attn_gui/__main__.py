@@ -42,7 +42,7 @@ def _import_plainly() -> None:
     """Have PySide leave imports alone.
 
     It reads the source of every module that is imported after it, in case there is a ``from __feature__ import`` in it:
-    a tenth of the first paint, as much of torch's import, and 40 MB.
+    tenths of a second of torch's import, and 40 MB.
     """
     import builtins
 

@@ -155,6 +155,7 @@ stand_in = types.ModuleType("attn_gui.app")
 stand_in.main = lambda arguments, started: print("the window") or 0
 import attn_gui
 sys.modules["attn_gui.app"] = attn_gui.app = stand_in
+__main__._import_plainly = lambda: print("Qt")
 sys.platform = {platform!r}
 sys.argv = ["attn-gui"]
 sys.exit(__main__.main())
@@ -163,10 +164,10 @@ sys.exit(__main__.main())
 
 def test_on_windows_torch_comes_before_qt_and_the_window_also_without_it(tmp_path: Path) -> None:
     done = run(None, tmp_path, ORDER.format(platform="win32"))
-    assert (done.returncode, done.stdout.splitlines()) == (0, ["[]", "the window"])
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["[]", "Qt", "the window"])
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
 def test_elsewhere_it_comes_after_the_first_paint(tmp_path: Path, platform: str) -> None:
     done = run(None, tmp_path, ORDER.format(platform=platform))
-    assert (done.returncode, done.stdout.splitlines()) == (0, ["the window"])
+    assert (done.returncode, done.stdout.splitlines()) == (0, ["Qt", "the window"])

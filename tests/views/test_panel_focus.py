@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from attn_gui.views.about_dialog import AboutDialog
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.shortcuts import ShortcutsDialog, shortcuts
 from tests.views.window_helpers import karina_window, settle
@@ -151,9 +152,10 @@ def test_name_and_note_stands_in_the_file_menu(window: MainWindow, qtbot: QtBot)
     assert window.windowTitle().startswith("My lesson")
 
 
-def test_messages_have_letters(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr(QMessageBox, "exec", lambda box: seen.extend(b.text() for b in box.buttons()))
+def test_about_has_letters(qtbot: QtBot, window: MainWindow) -> None:
     (menu,) = [a.menu() for a in window.menuBar().actions() if a.text() == "&Help"]
     menu.actions()[-1].trigger()
-    assert seen == ["&OK"]
+    (dialog,) = window.findChildren(AboutDialog)
+    buttons = [button.text() for button in dialog.findChildren(QPushButton) if button.isVisible()]
+    assert buttons and all("&" in text for text in buttons)
+    dialog.close()
