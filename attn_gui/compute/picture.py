@@ -6,16 +6,13 @@ import math
 import time
 from collections.abc import Generator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from attn_gui.compute.array_matrix import ArrayMatrix
 from attn_gui.compute.pooling import edges
-from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.model.picture import LAST_COLOUR, LOG_FLOOR, MASKED, NON_FINITE, Picture, PictureRequest
 from attn_gui.model.stages import STAGES
 from attn_gui.model.trace import Drawn, Matrix, Trace
@@ -40,18 +37,9 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     tops = _row_maxima(matrix, drawn) if request.mapping == "row maximum" else None
     index = np.empty(values.shape, np.uint8)
     strip = max(1, STRIP_CELLS // max(1, values.shape[1]))
-
-    def colour(rows: range) -> None:
-        for start in range(rows.start, rows.stop, strip):
-            some = slice(start, min(start + strip, rows.stop))
-            index[some] = _colours(values[some], low, high, request, None if tops is None else tops[some])
-
-    if len(values) <= strip:
-        colour(range(len(values)))
-    else:
-        lanes = Lanes(torch.device("cpu"))
-        share = max(strip, -(-len(values) // lanes.count))
-        lanes.run([partial(colour, range(k, min(k + share, len(values)))) for k in range(0, len(values), share)])
+    for start in range(0, len(values), strip):
+        rows = slice(start, start + strip)
+        index[rows] = _colours(values[rows], low, high, request, None if tops is None else tops[rows])
     # where nothing is masked, one value may stand for all
     allowed = drawn.allowed if any(drawn.allowed.strides) else drawn.allowed[:1, :1]
     if not allowed.all():

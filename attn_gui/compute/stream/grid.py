@@ -30,8 +30,8 @@ class Grid:
         return slice(start, min(-(-keys.stop // self.keys) * self.keys, n_k))
 
 
-# a segment of scores stays in a core's own cache; larger tiles are no faster, and a window has more of them beside it
-CPU = Grid(256, 256, 2048)
+# a segment of scores stays in a core's own cache
+CPU = Grid(256, 512, 2048)
 # enough work for each launch of a kernel
 ACCELERATOR = Grid(1024, 1024, 8192)
 

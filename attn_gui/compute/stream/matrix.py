@@ -65,18 +65,14 @@ class StreamedMatrix:
         return self._scores.experiment.n_q, self._scores.experiment.n_k
 
     def block(self, rows: slice, columns: slice) -> Array:
-        n_q, n_k = self.shape
+        n_q = self.shape[0]
         dtype = torch.float32 if self._scores.dtype is torch.bfloat16 else self._scores.dtype
         out = torch.empty(rows.stop - rows.start, columns.stop - columns.start, dtype=dtype)
         if self._of_rows:
             for head in self._heads:
                 head.need(rows)
-        grid = self._scores.grid
-        keys = grid.keys_around(columns, n_k)
-        width = max(grid.keys, grid.segment // 2)  # so that all lanes have something to do to the end
-        parts = [slice(start, min(start + width, keys.stop)) for start in range(keys.start, keys.stop, width)]
-        tiles = grid.around(rows, n_q)
-        self._lanes.run([partial(self._fill, out, rows, columns, tile, part) for tile in tiles for part in parts])
+        tiles = self._scores.grid.around(rows, n_q)
+        self._lanes.run([partial(self._fill, out, rows, columns, tile) for tile in tiles])
         return to_numpy(out)
 
     def allowed(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
@@ -188,14 +184,18 @@ class StreamedMatrix:
             return overview.scores
         return overview.means() if how == "mean" else overview.largest
 
-    def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice, part: slice) -> None:
-        """Put into ``out``, the window, what is in one row of tiles and in ``part``, some whole tiles of it."""
+    def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice) -> None:
+        """Put into ``out``, the window, the rows of one row of tiles."""
+        n_k = self.shape[1]
         some = slice(max(rows.start, tile.start), min(rows.stop, tile.stop))
-        keys = slice(max(columns.start, part.start), min(columns.stop, part.stop))
+        place = out[some.start - rows.start : some.stop - rows.start]
+        keys = self._scores.grid.keys_around(columns, n_k)
         with self._scores.rooms.lent() as room:
-            values = self._values(tile, some, part, keys, room)
-            across = slice(keys.start - columns.start, keys.stop - columns.start)
-            out[some.start - rows.start : some.stop - rows.start, across] = values
+            for start in range(keys.start, keys.stop, self._scores.grid.segment):
+                part = slice(start, min(start + self._scores.grid.segment, keys.stop))
+                wanted = slice(max(part.start, columns.start), min(part.stop, columns.stop))
+                values = self._values(tile, some, part, wanted, room)
+                place[:, wanted.start - columns.start : wanted.stop - columns.start] = values
 
     def _values(self, tile: slice, rows: slice, part: slice, keys: slice, room: Room) -> torch.Tensor:
         """Cells of the stage: ``rows`` of ``tile``, ``keys`` of ``part``, which are whole tiles; [rows, keys]."""
