@@ -113,9 +113,17 @@ def fetched(array: NDArray[Any]) -> NDArray[Any]:
     file = file_of(array)
     if file is None:
         return array
-    result = np.empty(array.shape, array.dtype)
-    if array.size:
-        _fetch(file, _address(array) - _address(np.frombuffer(file, np.uint8)), array.strides, result)
+    start = _address(array) - _address(np.frombuffer(file, np.uint8))
+    low = sum((count - 1) * step for count, step in zip(array.shape, array.strides, strict=True) if step < 0)
+    span = array.itemsize + sum((count - 1) * abs(step) for count, step in zip(array.shape, array.strides, strict=True))
+    if array.size and span < array.nbytes:
+        # expanded: the same numbers are looked at many times over, and read once
+        numbers = np.frombuffer(file.fetched(start + low, span), np.uint8)
+        result = np.ndarray(array.shape, array.dtype, numbers, -low, array.strides)
+    else:
+        result = np.empty(array.shape, array.dtype)
+        if array.size:
+            _fetch(file, start, array.strides, result)
     unchanged(array)  # since it was mapped, and while it was read
     result.flags.writeable = False
     return result

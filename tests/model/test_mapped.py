@@ -161,10 +161,35 @@ def test_what_is_fetched_is_what_lies_there(
             found = fetched(whole.transpose(order)[cut])
             assert file_of(found) is None and found.dtype == np.dtype(kind)
             np.testing.assert_array_equal(found, numbers.transpose(order)[cut])
-    np.testing.assert_array_equal(
-        fetched(np.broadcast_to(whole[0, 0], (7, 5, 6))), np.broadcast_to(numbers[0, 0], (7, 5, 6))
-    )
     assert fetched(numbers) is numbers
+
+
+def test_what_is_expanded_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.arange(24.0)
+    path = tmp_path / "numbers.bin"
+    path.write_bytes(b"before!!" + numbers.tobytes())
+    whole = np.frombuffer(MappedFile(path), np.uint8)
+    counted: list[int] = []
+    read = MappedFile.fetched
+
+    def counting(file: MappedFile, start: int, count: int) -> bytearray:
+        counted.append(count)
+        return read(file, start, count)
+
+    monkeypatch.setattr(MappedFile, "fetched", counting)
+    for first, shape, strides in (
+        (0, (3000, 5), (0, 8)),
+        (0, (7, 4, 6), (0, 48, 8)),
+        (2, (20, 3), (8, 8)),
+        (20, (20, 9), (0, -16)),
+    ):
+        view: Any = np.ndarray(shape, np.float64, whole, 8 + first * 8, strides)
+        expected: Any = np.ndarray(shape, np.float64, numbers, first * 8, strides)
+        counted.clear()
+        found = fetched(view)
+        np.testing.assert_array_equal(found, expected)
+        assert file_of(found) is None and not found.flags.writeable
+        assert len(counted) == 1 and counted[0] <= numbers.nbytes
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows lets nobody cut a mapped file off")
