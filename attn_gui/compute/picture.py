@@ -21,7 +21,7 @@ Array = NDArray[Any]
 # seconds between pictures that get better and better
 PICTURE_S = 0.15
 # coloured at a time, so that what comes between stays in a core's own cache
-STRIP_CELLS = 1 << 15
+STRIP_CELLS = 1 << 18
 
 
 def picture(trace: Trace, request: PictureRequest) -> Picture:

@@ -24,6 +24,12 @@ class Grid:
         for start in range(rows.start // self.rows * self.rows, rows.stop, self.rows):
             yield slice(start, min(start + self.rows, n_q))
 
+    def parts(self, rows: slice, most: int) -> Iterator[slice]:
+        """Whole rows of tiles that hold ``rows``, ``most`` queries at a time."""
+        first, stop = rows.start // self.rows * self.rows, -(-rows.stop // self.rows) * self.rows
+        for start in range(first, stop, most):
+            yield slice(start, min(start + most, stop))
+
     def keys_around(self, keys: slice, n_k: int) -> slice:
         """Whole tiles of keys that hold ``keys``."""
         start = keys.start // self.keys * self.keys
@@ -32,6 +38,8 @@ class Grid:
 
 # a segment of scores stays in a core's own cache
 CPU = Grid(256, 512, 2048)
+# of windows, where products are alike: they need hardly more than is looked at
+FINE = Grid(64, 64, 2048)
 # enough work for each launch of a kernel
 ACCELERATOR = Grid(1024, 1024, 8192)
 

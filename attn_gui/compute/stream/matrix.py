@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.numbers import to_numpy
 from attn_gui.compute.pooling import edges, pool
+from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.head import StreamedHead
 from attn_gui.compute.stream.lanes import Lanes
 from attn_gui.compute.stream.map import draw, refine
@@ -30,6 +31,10 @@ Array = NDArray[Any]
 CELLS = 1 << 22
 # rows looked at for the ends of a stage that the pass does not see
 SAMPLED_ROWS = 256
+# of the fine grid, in one product
+PART_ROWS = 1088
+# of so many rows one or less is few: what was computed for it is kept for those beside it
+FEW = 8
 
 
 class StreamedMatrix:
@@ -71,8 +76,15 @@ class StreamedMatrix:
         if self._of_rows:
             for head in self._heads:
                 head.need(rows)
-        tiles = self._scores.grid.around(rows, n_q)
-        self._lanes.run([partial(self._fill, out, rows, columns, tile) for tile in tiles])
+        grid = self._scores.grid_within(rows, columns)
+        if grid != self._scores.grid:
+            # large products keep all of torch's threads busy, and lanes would wait for one another
+            with torch.inference_mode():
+                for part in grid.parts(rows, PART_ROWS):
+                    self._fill(out, rows, columns, part, grid)
+        else:
+            tiles = grid.around(rows, n_q)
+            self._lanes.run([partial(self._fill, out, rows, columns, tile, grid) for tile in tiles])
         return to_numpy(out)
 
     def allowed(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
@@ -184,33 +196,37 @@ class StreamedMatrix:
             return overview.scores
         return overview.means() if how == "mean" else overview.largest
 
-    def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice) -> None:
-        """Put into ``out``, the window, the rows of one row of tiles."""
+    def _fill(self, out: torch.Tensor, rows: slice, columns: slice, tile: slice, grid: Grid) -> None:
+        """Put into ``out``, the window, the rows of one row of tiles, or of some of the fine grid."""
         n_k = self.shape[1]
         some = slice(max(rows.start, tile.start), min(rows.stop, tile.stop))
         place = out[some.start - rows.start : some.stop - rows.start]
-        keys = self._scores.grid.keys_around(columns, n_k)
+        keys = grid.keys_around(columns, n_k)
         with self._scores.rooms.lent() as room:
-            for start in range(keys.start, keys.stop, self._scores.grid.segment):
-                part = slice(start, min(start + self._scores.grid.segment, keys.stop))
+            for start in range(keys.start, keys.stop, grid.segment):
+                part = slice(start, min(start + grid.segment, keys.stop))
                 wanted = slice(max(part.start, columns.start), min(part.stop, columns.stop))
-                values = self._values(tile, some, part, wanted, room)
-                place[:, wanted.start - columns.start : wanted.stop - columns.start] = values
+                into = place[:, wanted.start - columns.start : wanted.stop - columns.start].t()
+                self._put(into, tile, some, part, wanted, grid, room)
 
-    def _values(self, tile: slice, rows: slice, part: slice, keys: slice, room: Room) -> torch.Tensor:
-        """Cells of the stage: ``rows`` of ``tile``, ``keys`` of ``part``, which are whole tiles; [rows, keys]."""
-        scores = self._scores
-        few = rows != tile
+    def _put(
+        self, into: torch.Tensor, tile: slice, rows: slice, part: slice, keys: slice, grid: Grid, room: Room
+    ) -> None:
+        """Cells of the stage into ``into``, [keys, rows]: ``rows`` of ``tile``, ``keys`` of ``part``, whole tiles."""
+        scores, everything = self._scores, self._scores.mask.everything
+        few = (rows.stop - rows.start) * FEW <= tile.stop - tile.start
         stage = "A" if self._stage in ("A_masked", "N") else self._stage
         total: torch.Tensor | None = None
         for number, head in zip(self._numbers, self._heads, strict=True):
-            S = self._strips.block(stage, number, tile, part, few, room)
+            S = self._strips.block(stage, number, tile, part, few, grid, room)
             here = slice(keys.start - part.start, keys.stop - part.start)
-            values = S[here, rows.start - tile.start : rows.stop - tile.start].t()
+            values = S[here, rows.start - tile.start : rows.stop - tile.start]
             if self._of_rows:
-                if not scores.mask.everything:
-                    values = torch.where(scores.allowed(number, rows, keys).t(), values, -torch.inf)
-                values = weigh(scores, values, *head.row(rows))
+                if not everything:
+                    values = torch.where(scores.allowed(number, rows, keys), values, -torch.inf)
+                row, empty = head.row(rows)
+                alone = into if len(self._heads) == 1 and into.dtype is scores.dtype else None
+                values = weigh(scores, values, tuple(each.t() for each in row), empty.t(), alone)
             if len(self._heads) == 1:
                 total = values
             else:
@@ -219,9 +235,10 @@ class StreamedMatrix:
         assert total is not None
         if len(self._heads) > 1:
             total = (total / len(self._heads)).to(scores.dtype)
-        if self._stage == "A_masked" and not scores.mask.everything:
-            total = torch.where(scores.mask.of_head(self._head, rows, keys), total, -torch.inf)
-        return total
+        if self._stage == "A_masked" and not everything:
+            total = torch.where(scores.mask.of_head(self._head, rows, keys).t(), total, -torch.inf)
+        if total is not into:
+            into.copy_(total)
 
     def _brought_down(
         self, rows: slice, columns: slice, out: tuple[int, int], how: Pooling, some: int

@@ -16,7 +16,8 @@ from attn_gui.compute.indices import Indices
 from attn_gui.compute.masking import Mask
 from attn_gui.compute.numbers import stored, summed
 from attn_gui.compute.projections import Projections
-from attn_gui.compute.stream.grid import grid_for
+from attn_gui.compute.stream.alike import alike
+from attn_gui.compute.stream.grid import FINE, Grid, grid_for
 from attn_gui.compute.stream.rooms import rooms_for
 from attn_gui.model.experiment import Experiment
 
@@ -52,13 +53,33 @@ class Scores:
         mantissa, _ = math.frexp(abs(e.scale))
         self._exact_scale = mantissa == 0.5
 
+    def grid_within(self, rows: slice, keys: slice) -> Grid:
+        """The grid to cut a window by: a fine one where that gives the same bits, which what lies beyond tiles may not.
+
+        Nothing is tried before a window is asked for.
+        """
+        e, tile = self.experiment, self.grid
+        inner = rows.stop <= e.n_q // tile.rows * tile.rows and keys.stop <= e.n_k // tile.keys * tile.keys
+        plain = self.device.type == "cpu" and self.dtype is self.working
+        made = e.has_scores and not self.given.scores
+        divides = tile.rows % FINE.rows == 0 and tile.keys % FINE.keys == 0
+        if inner and plain and made and divides and alike(e.d_k, self.dtype, tile, torch.get_num_threads()):
+            return FINE
+        return tile
+
     def block(
-        self, head: int, rows: slice, keys: slice, stage: str = "A", out: torch.Tensor | None = None
+        self,
+        head: int,
+        rows: slice,
+        keys: slice,
+        stage: str = "A",
+        out: torch.Tensor | None = None,
+        grid: Grid | None = None,
     ) -> torch.Tensor:
         """``raw``, ``scaled``, ``capped``, ``bias`` or ``A``, all before the mask, as stored: [keys, rows].
 
         ``N`` where that was given. keys: whole tiles. rows: those of one row of tiles, or any with a step. out: where
-        the result may be put.
+        the result may be put. grid: that of rows and keys if it is a fine one, and all are one product.
         """
         e = self.experiment
         if stage == "bias":
@@ -70,8 +91,9 @@ class Scores:
         S = torch.empty(shape, dtype=self.dtype, device=self.device) if out is None else out
         # a power of two makes the product and its rounding one step
         scaling = stage != "raw" and self._exact_scale
-        for start in range(keys.start, keys.stop, self.grid.keys):
-            stop = min(start + self.grid.keys, keys.stop)
+        step = self.grid.keys if grid in (None, self.grid) else shape[0]
+        for start in range(keys.start, keys.stop, step):
+            stop = min(start + step, keys.stop)
             tile = S[start - keys.start : stop - keys.start]
             if self.dtype is self.working:
                 torch.addmm(tile, K[start:stop], Q.t(), beta=0, alpha=e.scale if scaling else 1, out=tile)

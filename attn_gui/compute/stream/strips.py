@@ -7,13 +7,14 @@ from collections import OrderedDict
 
 import torch
 
+from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.rooms import Room
 from attn_gui.compute.stream.scores import Scores
 
 # a row of tiles of 131,072 keys in float32, and some
 LIMIT = 160 << 20
 
-_Key = tuple[str, int, int, int, int]
+_Key = tuple[str, int, int, int, int, int]
 
 
 class Strips:
@@ -25,21 +26,26 @@ class Strips:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def block(self, stage: str, head: int, tiles: slice, keys: slice, few: bool, room: Room) -> torch.Tensor:
+    def block(
+        self, stage: str, head: int, tiles: slice, keys: slice, few: bool, grid: Grid, room: Room
+    ) -> torch.Tensor:
         """As :meth:`Scores.block`, not to be changed; ``few``: only some of its rows are wanted now.
 
         What is not kept lies in ``room``.
         """
-        key = (stage, head, tiles.start, keys.start, keys.stop)
+        key = (stage, head, tiles.start, tiles.stop, keys.start, keys.stop)
         with self._lock:
             found = self._kept.get(key)
             if found is not None:
                 self._kept.move_to_end(key)
                 return found
         if not few and self._scores.dtype is self._scores.working:
-            memory = room.tensor("scores", keys.stop - keys.start, tiles.stop - tiles.start)
-            return self._scores.block(head, tiles, keys, stage, out=memory)
-        made = self._scores.block(head, tiles, keys, stage)
+            wide, tall = keys.stop - keys.start, tiles.stop - tiles.start
+            # where it makes no difference, keys of a query beside one another, as they are looked at
+            fine = grid != self._scores.grid
+            memory = room.tensor("scores", tall, wide).t() if fine else room.tensor("scores", wide, tall)
+            return self._scores.block(head, tiles, keys, stage, memory, grid)
+        made = self._scores.block(head, tiles, keys, stage, grid=grid)
         if few:
             with self._lock:
                 self._kept[key] = made

@@ -24,14 +24,30 @@ from tests.reference import reference
 from tests.strategies import experiments
 
 GRIDS = st.sampled_from([Grid(1, 1, 1), Grid(2, 1, 4), Grid(4, 2, 2), Grid(2, 4, 8), Grid(128, 256, 1024)])
+# at every place in a tile, across tiles, in the last ones, and of one row or key
+WINDOWS = [
+    (slice(top, top + tall), slice(left, left + wide))
+    for top, tall, left, wide in (
+        (0, 1280, 0, 1024),
+        (37, 1024, 130, 700),
+        (255, 2, 511, 2),
+        (700, 1, 0, 1024),
+        (701, 60, 3, 61),
+        (0, 1280, 1023, 1),
+        (1200, 300, 900, 600),
+    )
+]
 SIDES = st.sampled_from([1, 2, 3, 1024])
 
 
 @contextmanager
 def small(grid: Grid, side: int, cells: int = 5) -> Iterator[None]:
-    """Tiles of ``grid``, overviews of ``side`` cells, and few rows at a time."""
+    """Tiles of ``grid``, windows cut as finely as can be, overviews of ``side`` cells, and few rows at a time."""
     with (
         patch("attn_gui.compute.stream.scores.grid_for", lambda device: grid),
+        patch("attn_gui.compute.stream.scores.FINE", Grid(1, 1, grid.segment)),
+        patch("attn_gui.compute.stream.scores.alike", lambda *of: grid.rows > 1),
+        patch("attn_gui.compute.stream.matrix.PART_ROWS", 3),
         patch("attn_gui.compute.stream.trace.SIDE", side),
         patch("attn_gui.compute.stream.whole_rows.CELLS", cells),
         patch("attn_gui.compute.stream.matrix.CELLS", cells),
@@ -105,6 +121,11 @@ def test_the_pass_meets_the_very_cells_that_windows_show(rule: MaskRule, d_k: in
     assert exact.all()
     assert np.array_equal(allowed, some)
     assert np.array_equal(values, expected)
+    for stage in ("A_masked", "N"):
+        matrix = t.matrix(stage, 0)
+        whole = matrix.block(*every)
+        for rows, keys in WINDOWS:
+            assert np.array_equal(matrix.block(rows, keys), whole[rows, keys]), (stage, rows, keys)
 
 
 def test_a_stage_as_one_array_is_refused_only_for_want_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
