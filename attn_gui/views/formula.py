@@ -193,9 +193,8 @@ class Formula(QSplitter):
         # many keys need the room more than many dimensions, which scroll
         n_k = self._arranging.feed.framed(e).n_k
         lone = self.alone.panel
-        self.heads.be_brief(False)
-        self.scores.show_title(True)
         if lone is not None:
+            self._write_titles(brief=False, titled=True)
             if isinstance(lone, HeatmapPanel):
                 beside = BESIDE_CELLS + (SUMS if lone is self.weights else 0)
                 self._context.bands.set_cell_width((self.width() - beside) // n_k)
@@ -208,22 +207,30 @@ class Formula(QSplitter):
         if not e.has_values:
             right = ABSENT
         if not e.has_scores:
+            self._write_titles(brief=False, titled=True)
             self._set_widths([left, ABSENT, whole - left - ABSENT - right, right])
             self._context.bands.set_cell_width((whole - left - ABSENT - right - SUMS - BESIDE_CELLS) // n_k)
             self._limit_height()
             return
         # A has the switch of heads in its title, and would take the room for it of N
-        if (whole - left - right - SUMS) // 2 < self.scores.minimumSizeHint().width():
-            self.heads.be_brief(True)
-            least, spare = self.scores.minimumSizeHint().width(), whole - left - SUMS - self.output.minimumWidth()
-            if spare < 2 * least:
-                self.scores.show_title(False)  # its symbol says as much
-                least = self.scores.minimumSizeHint().width()
+        brief, titled = False, True
+        switch = 0 if self.heads.isHidden() else self.heads.spare
+        least = self.scores.title_width(titled=True) + (switch if self.heads.brief else 0)
+        if (whole - left - right - SUMS) // 2 < least:
+            brief, least = True, least - switch
+            if whole - left - SUMS - self.output.minimumWidth() < 2 * least:
+                titled, least = False, self.scores.title_width(titled=False) - (0 if self.heads.brief else switch)
             right = max(min(right, whole - left - SUMS - 2 * least), self.output.minimumWidth())
+        self._write_titles(brief=brief, titled=titled)
         middle = (whole - left - right - SUMS) // 2
         self._set_widths([left, middle, middle + SUMS, right])
         self._context.bands.set_cell_width((middle - BESIDE_CELLS) // n_k)
         self._limit_height()
+
+    def _write_titles(self, *, brief: bool, titled: bool) -> None:
+        """Have the switch of heads and the title of the scores take the room that there is."""
+        self.heads.be_brief(brief)
+        self.scores.show_title(titled)  # its symbol says as much
 
     def _set_widths(self, sizes: list[int]) -> None:
         away = sum(size for panel, size in zip(self.panels, sizes, strict=True) if panel.isHidden())

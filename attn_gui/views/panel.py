@@ -105,9 +105,18 @@ class Panel(QFrame):
 
     def show_title(self, shown: bool) -> None:
         """Have the title said, or left to what else stands in its row."""
-        if shown == self._title_labels[1].isHidden():
-            self._title_labels[1].setVisible(shown)
-            self._title_row.activate()  # what the panel needs at least is told from now on
+        self._title_labels[1].setVisible(shown)
+
+    def title_width(self, *, titled: bool) -> int:
+        """Pixels that the panel takes for its title row, with the title said or not, and none for the formula."""
+        step, title = self._title_labels
+        own = (step, title, self.formula)
+        items = (self.title_layout.itemAt(k) for k in range(self.title_layout.count()))
+        others = (item.widget() for item in items if item is not None)
+        beside = (self._at_end, *(part for part in others if part not in own))
+        parts = [step, *([title] if titled else []), *(part for part in beside if part and not part.isHidden())]
+        said = sum(part.sizeHint().width() + BETWEEN for part in parts)
+        return self.width() - self.contentsRect().width() + 2 * SIDE + said
 
     @property
     def explained(self) -> str:
