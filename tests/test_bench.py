@@ -364,9 +364,9 @@ def test_a_frame_ends_when_all_of_the_window_is_painted(qtbot: QtBot) -> None:
     view, label = QWidget(window), Slow(window)
     label.move(0, 50)
     qtbot.addWidget(window)
-    window.show()
-    qtbot.waitExposed(window)
     frames = Frames(window, [view])
+    window.show()
+    qtbot.wait(1)
 
     def change(some: list[QWidget]) -> bool:
         for part in some:
@@ -429,7 +429,7 @@ def test_the_peer_of_a_tour_is_as_large_as_the_map(qtbot: QtBot) -> None:
     window = Maps(300, 100, 2)
     qtbot.addWidget(window)
     window.show()
-    qtbot.waitExposed(window)
+    qtbot.wait(1)
     assert [(each.width(), each.height()) for each in window.maps] == [(300, 100)] * 2
     assert window.move_by(Zoom(2.0, 0.5, 0.5)) and not window.move_by(Zoom(1.0, 0.5, 0.5))
 
