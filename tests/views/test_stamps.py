@@ -1,4 +1,4 @@
-"""Stamps: what is copied looks as what is written, to the pixel; and a map that moves is painted once."""
+"""Stamps: what is copied looks as what is written, to the pixel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from attn_gui.views.heatmap import stamps
 from attn_gui.views.heatmap.stamps import Stamps
 from attn_gui.views.look import number_font
 from attn_gui.views.writer import RIGHT, writer
-from tests.bench.frames import after_paint
 from tests.views.heatmaps import Pair, random_experiment
 
 GROUND, INK = QColor("#fdfcf0"), QColor("#1b2128")
@@ -113,19 +112,3 @@ def test_labels_and_sums_look_as_written_wherever_one_is(
             monkeypatch.setattr(Stamps, "draw", straight)
             assert plot.grab().toImage() == copied
             monkeypatch.setattr(Stamps, "draw", direct)
-
-
-def test_a_map_that_moves_is_painted_once(pair: Pair, context: Context, qtbot: QtBot) -> None:
-    plot = pair.N.heatmap.plot
-    context.bands.show_rows(100, 200)
-    plot.columns.show_keys(100, 200)
-    pair.settle()
-    painted: list[float] = []
-    after_paint(plot.canvas, lambda: painted.append(plot.grid.y0))
-    for step in range(1, 4):
-        painted.clear()
-        context.bands.scroll(100 + step)
-        plot.columns.scroll(100 + step)
-        QApplication.processEvents()
-        assert painted == [plot.grid.y0]
-        assert plot.canvas.grab().toImage() == plot.canvas.grab().toImage()

@@ -5,7 +5,7 @@ Imported when there is one to draw: the first paint does not wait for pyqtgraph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
@@ -76,14 +76,6 @@ class Canvas(pg.GraphicsView):
     def set_theme(self, theme: Theme, table: ColourTable) -> None:
         self.setBackground(theme.colour("panel"))
         self.image.set_table(table)
-
-    def change_unseen(self, change: Callable[[], None]) -> None:
-        """Have what ``change`` does to the items repaint nothing."""
-        mode = self.viewportUpdateMode()
-        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.NoViewportUpdate)
-        change()
-        QCoreApplication.sendPostedEvents(self.scene(), QEvent.Type.MetaCall.value)
-        self.setViewportUpdateMode(mode)
 
     def repaint_changes(self) -> None:
         """Repaint now what has changed: a scene by itself tells its view of it a turn later."""

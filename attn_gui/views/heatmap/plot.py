@@ -206,7 +206,7 @@ class Plot(QWidget):
             self._canvas.set_theme(self._look.theme, self._colours)
             self._canvas.image.setOpacity(self._opacity)
             self._canvas.setGeometry(self._area)
-            self._canvas.scene().sigPrepareForPaint.connect(self._before_paint)
+            self._canvas.scene().sigPrepareForPaint.connect(self._catch_up)
             self._canvas.lower()
             self._canvas.show()
         return self._canvas
@@ -314,11 +314,6 @@ class Plot(QWidget):
         if self.sums is not None and self._layers:
             self.sums.show_grid(grid, self._selected[0])
         self.grid_changed.emit()
-
-    def _before_paint(self) -> None:
-        """As :meth:`_catch_up`: all of it is being painted, and need not be again for what changes now."""
-        if self._behind:
-            self.canvas.change_unseen(self._catch_up)
 
     def _catch_up(self) -> None:
         """Draw the matrix where the grid is now."""
