@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -35,7 +36,7 @@ from tests.bench import (
 )
 from tests.bench.__main__ import cases, main
 from tests.bench.answering import Answering
-from tests.bench.bare_map import Map
+from tests.bench.bare_map import Map, Maps
 from tests.bench.frames import Frames, Stalls
 from tests.bench.given import SIZE, Passes, given, tensors
 from tests.bench.moves import Pan, Zoom
@@ -118,7 +119,8 @@ def test_every_limit_of_the_programme_is_there() -> None:
     for words in ("stream", "stream, causal"):
         assert [limits[f"{words}, n {n}"] for n in ("4,096", "16,384", "32,768")] == [2.2, 2.2, 1.5]
     assert limits["window of 1,024 x 1,024, n 32,768"] == 1.5
-    assert limits["tour, n 32,768"] == limits["tour during a pass, n 32,768"] == 1.5
+    assert limits["tour of one map, n 32,768"] == limits["tour of one map during a pass, n 32,768"] == 1.5
+    assert limits["tour of both maps, n 32,768"] is None
     assert limits["first picture, n 131,072"] == 1.5
     assert limits["flow, n 200"] == limits["why panel, n 1,024"] == 1.5
     assert limits["grid of 144 heads, n 1,024"] == 2
@@ -353,25 +355,55 @@ def test_the_bare_map_is_moved_as_told(qtbot: QtBot) -> None:
     assert (place.x(), place.y(), place.width(), place.height()) == (0.0, 0.0, 200.0, 100.0)
 
 
-def test_a_frame_ends_with_the_paint_of_every_view(qtbot: QtBot) -> None:
+def test_a_frame_ends_when_all_of_the_window_is_painted(qtbot: QtBot) -> None:
     class Slow(QWidget):
         def paintEvent(self, event: object) -> None:
             time.sleep(0.03)
 
-    views = [QWidget(), Slow()]
-    for view in views:
-        qtbot.addWidget(view)
-        view.show()
-    frames = Frames(views)
+    window = QWidget()
+    view, label = QWidget(window), Slow(window)
+    label.move(0, 50)
+    qtbot.addWidget(window)
+    frames = Frames(window, [view])
+    window.show()
+    qtbot.wait(1)
 
     def change(some: list[QWidget]) -> bool:
-        for view in some:
-            view.update()
+        for part in some:
+            part.update()
         return bool(some)
 
     assert frames.time(partial(change, [])) is None
-    seconds = frames.time(partial(change, views))
-    assert seconds is not None and 0.03 <= seconds < 10
+    alone, both = frames.time(partial(change, [view])), frames.time(partial(change, [view, label]))
+    assert alone is not None and both is not None
+    assert 0 < alone.seconds < 0.03 <= both.seconds < 10  # painted after the view, and waited for
+    assert 0 < both.computing < both.seconds + 0.1
+
+
+@pytest.mark.parametrize("maps", [1, 2])
+def test_a_frame_of_a_tour_leaves_nothing_to_be_painted(qtbot: QtBot, maps: int) -> None:
+    with edit_to_painted.opened(experiment(Size(1024, 64, 1)), memory=0) as watched:
+        window = watched.window
+        window.context.settings.reduced_motion = True
+        if maps == 1:
+            window.formula.alone.show(window.formula.weights)
+        watched.settle()
+        panels = (window.formula.weights, window.formula.scores)[:maps]
+        frames = Frames(window, [panel.heatmap.plot.canvas for panel in panels])
+        differing = []
+
+        def stop(filtered: QObject, event: QEvent) -> bool:
+            handled = Frames.eventFilter(frames, filtered, event)
+            if handled:  # what is on the screen at the end of the frame, and what it would be if all were drawn anew
+                screen = window.screen().grabWindow(window.winId()).toImage()
+                differing.append(screen != window.grab().toImage().convertToFormat(screen.format()))
+            return handled
+
+        frames.eventFilter = stop
+        for move in moves(24):
+            frames.time(partial(tour._change, window, move))
+    assert len(differing) >= 24
+    assert not any(differing)
 
 
 def test_a_stall_is_seen(qtbot: QtBot) -> None:
@@ -383,13 +415,23 @@ def test_a_stall_is_seen(qtbot: QtBot) -> None:
     assert 0.09 < stalls.longest < 10
 
 
-def test_a_tour_at_rest_and_during_a_pass(qtbot: QtBot) -> None:
-    for toured in tour.tours(Size(1024, 64, 1), 12):
+@pytest.mark.parametrize("maps", [1, 2])
+def test_a_tour_at_rest_and_during_a_pass(qtbot: QtBot, maps: int) -> None:
+    for toured in tour.tours(Size(1024, 64, 1), 12, maps):
         assert len(toured.ours) == len(toured.peer) == 12
-        assert min(*toured.ours, *toured.peer) > 0
+        assert min(frame.seconds for frame in (*toured.ours, *toured.peer)) > 0
         assert toured.stall > 0
-        for amount in (tour.median_frame, tour.slow_frame, tour.longest_stall):
+        for amount in (tour.median_frame, tour.median_computing, tour.slow_frame, tour.longest_stall):
             assert amount(lambda toured=toured: toured).value > 0
+
+
+def test_the_peer_of_a_tour_is_as_large_as_the_map(qtbot: QtBot) -> None:
+    window = Maps(300, 100, 2)
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.wait(1)
+    assert [(each.width(), each.height()) for each in window.maps] == [(300, 100)] * 2
+    assert window.move_by(Zoom(2.0, 0.5, 0.5)) and not window.move_by(Zoom(1.0, 0.5, 0.5))
 
 
 def test_the_flow_and_its_peer_draw_the_same_lines(qtbot: QtBot) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QTableView
 
 from attn_gui.views.bands import LOWEST_ROW, Bands
 
 
 class BandFollower(QObject):
-    """While bands are aligned the table's rows are the bands. Else it shows some of the rows that the bands show."""
+    """While bands are aligned the table's rows are the bands. Else it shows some of the rows that the bands show.
+
+    Where no heatmap is in sight the table gives the bands their height (:meth:`drive`).
+    """
 
     def __init__(self, view: QTableView, bands: Bands) -> None:
         super().__init__(view)
@@ -17,6 +20,13 @@ class BandFollower(QObject):
         self._bands = bands
         self._following = False
         self._seen = (0.0, 0.0)  # the first row in sight and how many there were
+        self._drives = False
+        # while the table itself is being laid out it would not follow the rows that it causes
+        self._fill_soon = QTimer(self)
+        self._fill_soon.setSingleShot(True)
+        self._fill_soon.setInterval(0)
+        self._fill_soon.timeout.connect(self._fill)
+        view.viewport().installEventFilter(self)
         view.verticalHeader().setMinimumSectionSize(LOWEST_ROW)
         bands.changed.connect(self.follow)
         bar = view.verticalScrollBar()
@@ -46,6 +56,20 @@ class BandFollower(QObject):
             bar.setValue(round(top * height))
         self._seen = bar.value() / height, self._page
         self._following = False
+
+    def drive(self, on: bool) -> None:
+        """Whether the height of the table is what the shared rows have to fill."""
+        self._drives = on
+        self._fill()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and self._drives:
+            self._fill_soon.start()
+        return False
+
+    def _fill(self) -> None:
+        if self._drives and self._view.isVisible():
+            self._bands.set_height(self._view.viewport().height())
 
     def _with_kept(self, top: float) -> float:
         """``top``, or where a table that has become lower still shows the selected row, if it did before."""

@@ -10,6 +10,7 @@ from attn_gui.model.trace import Head
 from attn_gui.views.buttons import arrow_button
 from attn_gui.views.context import Context
 
+BETWEEN = 4
 MEAN, MEAN_TIP = "Mean", "Mean over heads"
 
 
@@ -33,7 +34,7 @@ class HeadSwitch(QWidget):
         self._label.setObjectName("muted")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row.setSpacing(BETWEEN)
         row.addWidget(self._label)
         row.addWidget(arrow_button(self.previous, Qt.ArrowType.LeftArrow))
         row.addWidget(self.choice)
@@ -46,6 +47,15 @@ class HeadSwitch(QWidget):
     def be_brief(self, brief: bool) -> None:
         """Leave out the word before the choice where there is little room, or have it back."""
         self._label.setVisible(not brief)
+
+    @property
+    def spare(self) -> int:
+        """Pixels that being brief saves, or has saved already."""
+        return self._label.sizeHint().width() + BETWEEN
+
+    @property
+    def brief(self) -> bool:
+        return self._label.isHidden()
 
     def actions_for_menu(self) -> list[QAction]:
         return [self.previous, self.next, self.mean]

@@ -135,6 +135,8 @@ class Menus:
         menu.addSeparator()
         menu.addActions([self._window.pins.pin, self._window.pins.unpin])
         menu.addSeparator()
+        _add(menu.addMenu("Show &alone"), self._window.formula.alone.actions_for_menu())
+        menu.addSeparator()
         for number, dock in enumerate(self._window.docks, start=1):
             action = dock.toggleViewAction()
             action.setShortcut(QKeySequence(f"Ctrl+{number % 10}"))

@@ -49,6 +49,10 @@ class OutputPanel(Panel):
         self.show_absent(missing(context.document.experiment, "output"))
         context.feed.ask(SLOT, StageAsk("output"))
 
+    def drive_bands(self, on: bool) -> None:
+        """Whether this panel's height is what the shared rows have to fill."""
+        self.table.follower.drive(on)
+
     def _on_answer(self, slot: str, answer: Answer) -> None:
         trace = self.context.feed.trace
         if slot != SLOT or trace is None or not isinstance(answer, StageValues | NotYet):

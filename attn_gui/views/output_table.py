@@ -51,7 +51,7 @@ class OutputTable(LitTable):
         self._flash.setEndValue(0)
         self._flash.valueChanged.connect(self._fade)
         self.horizontalHeader().setMinimumSectionSize(NUMBER_WIDTH)
-        BandFollower(self, context.bands)
+        self.follower = BandFollower(self, context.bands)
         self.array.figures_changed.connect(self._on_model_changed)
         context.look.changed.connect(self._fit_columns)
         context.feed.failed.connect(lambda error: self.viewport().update())

@@ -62,9 +62,10 @@ def _target(stop: QWidget) -> QWidget | None:
         inside += content.findChildren(QWidget)
     else:
         inside = [stop, *stop.findChildren(QWidget)]
-    return next((widget for widget in inside if _takes_focus(widget, stop)), None)
+    return next((widget for widget in inside if takes_focus(widget, stop)), None)
 
 
-def _takes_focus(widget: QWidget, stop: QWidget) -> bool:
+def takes_focus(widget: QWidget, stop: QWidget) -> bool:
+    """Whether Tab would reach ``widget`` in ``stop`` were that in sight."""
     tabbed = widget.focusPolicy() & Qt.FocusPolicy.TabFocus == Qt.FocusPolicy.TabFocus
     return bool(tabbed) and widget.isEnabled() and widget.isVisibleTo(stop)

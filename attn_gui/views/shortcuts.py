@@ -29,6 +29,7 @@ LISTED_AS = "listed as"
 
 # keys and gestures that belong to a view and have no menu entry
 IN_VIEWS = {
+    "Panels": (("One panel alone, and all again", "Double-click its title"),),
     "Tables": (
         ("Edit the cell", "F2, or type"),
         ("Take what is typed", "Enter, Tab"),

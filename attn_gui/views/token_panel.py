@@ -108,6 +108,10 @@ class TokenPanel(Panel):
         """The table in sight."""
         return self.tables[self.side]
 
+    def drive_bands(self, on: bool) -> None:
+        """Whether this panel's height is what the shared rows have to fill."""
+        self.tables["tokens"].follower.drive(on)
+
     def show_side(self, side: Side) -> None:
         """Bring a table into sight."""
         for stack in (self.stack, self._feet):

@@ -66,7 +66,7 @@ class TokenTable(LitTable):
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._on_header_menu)
         if side == "tokens":
-            BandFollower(self, context.bands)
+            self.follower = BandFollower(self, context.bands)
         else:
             self.verticalHeader().setDefaultSectionSize(CONTEXT_ROW)
         self.tokens.figures_changed.connect(self._on_model_changed)

@@ -1,7 +1,8 @@
-"""The peer of the map: one pyqtgraph image as large as its view, moved about, in a process of its own.
+"""The peer of the map: one pyqtgraph image as large as its view, moved about, in a process of its own; or several.
 
-``python -m tests.bench.bare_map WIDTH HEIGHT`` answers each line with a number of steps on stdin with the seconds that
-each step of the tour took, from the move to the paint. ``BareMap`` is the other end.
+``python -m tests.bench.bare_map WIDTH HEIGHT COUNT`` answers each line with a number of steps on stdin with the seconds
+that each step of the tour took, from the move to the paint of all COUNT views, side by side in one window, and those in
+which it computed. ``BareMap`` is the other end.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from functools import partial
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tests.bench.answering import Answering
-from tests.bench.frames import Frames
+from tests.bench.frames import Frame, Frames
 from tests.bench.moves import Move, Zoom, tour
 
 
@@ -25,7 +26,7 @@ class Map(pg.GraphicsView):
 
     def __init__(self, width: int, height: int) -> None:
         super().__init__()
-        self.resize(width, height)
+        self.setFixedSize(width, height)
         self._size = float(width), float(height)
         self._image = pg.ImageItem(axisOrder="row-major")
         self._image.setLookupTable(pg.colormap.get("viridis").getLookupTable(nPts=256))
@@ -52,32 +53,47 @@ class Map(pg.GraphicsView):
         return True
 
 
-class BareMap(Answering):
-    """The bare map in its own process."""
+class Maps(QWidget):
+    """Several of them side by side, which move together."""
 
-    def __init__(self, width: int, height: int) -> None:
-        super().__init__("tests.bench.bare_map", str(width), str(height))
+    def __init__(self, width: int, height: int, count: int) -> None:
+        super().__init__()
+        self.maps = [Map(width, height) for _ in range(count)]
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        for each in self.maps:
+            row.addWidget(each)
+
+    def move_by(self, move: Move) -> bool:
+        """Whether that changed anything."""
+        moved = [each.move_by(move) for each in self.maps]
+        return all(moved)
+
+
+class BareMap(Answering):
+    """Bare maps in a process of their own."""
+
+    def __init__(self, width: int, height: int, count: int = 1) -> None:
+        super().__init__("tests.bench.bare_map", str(width), str(height), str(count))
 
     def __enter__(self) -> BareMap:
         return self
 
-    def tour(self, steps: int) -> list[float]:
-        """Seconds of each frame."""
-        seconds: list[float] = json.loads(self.ask(str(steps)))
-        return seconds
+    def tour(self, steps: int) -> list[Frame]:
+        return [Frame(*seconds) for seconds in json.loads(self.ask(str(steps)))]
 
 
-def main(width: int, height: int) -> int:
+def main(width: int, height: int, count: int) -> int:
     application = QApplication.instance() or QApplication(["bare"])
-    view = Map(width, height)
-    view.show()
+    window = Maps(width, height, count)
+    window.show()
     application.processEvents()
-    frames = Frames([view])
+    frames = Frames(window, window.maps)
     for words in sys.stdin:
-        times = [frames.time(partial(view.move_by, move)) for move in tour(int(words))]
-        print(json.dumps([seconds for seconds in times if seconds is not None]), flush=True)
+        made = [frames.time(partial(window.move_by, move)) for move in tour(int(words))]
+        print(json.dumps([(frame.seconds, frame.computing) for frame in made if frame is not None]), flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main(*map(int, sys.argv[1:4])))

@@ -90,7 +90,7 @@ class Peer:
     def __init__(self, places: Places, N: NDArray[Any]) -> None:
         self.view = BareLines(places, N)
         self.view.show()
-        self._frames = Frames([self.view])
+        self._frames = Frames(self.view, [self.view])
 
     def __call__(self) -> None:
         self._frames.time(self._again)

@@ -1,4 +1,9 @@
-"""Frames of a tour over the map of very many tokens, in the program's own window, at rest and during a pass."""
+"""Frames of a tour over the map of very many tokens, in the program's own window, at rest and during a pass.
+
+One map is N alone, over the whole width of the window; both are A and N side by side. A frame ends when all of the
+window is painted: the matrix, the names and sums of its rows, the names of its columns, the minimap, and where both
+maps are shown the tables beside them, which follow. The peer paints as many images as large, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from attn_gui.control.feed import PASS
 from attn_gui.views.main_window import MainWindow
 from tests.bench.bare_map import BareMap
 from tests.bench.edit_to_painted import PATIENCE_S, Watched, opened
-from tests.bench.frames import Frames, Stalls
+from tests.bench.frames import Frame, Frames, Stalls
 from tests.bench.moves import Move, Zoom, tour
 from tests.bench.report import RATIO, Amount, Case, milliseconds
 from tests.bench.subject import Size, experiment
@@ -25,39 +30,47 @@ from tests.bench.subject import Size, experiment
 SIZE = Size(32_768, 64, 1)
 STEPS = 500
 LIMIT = 1.5
-PEER = "an ImageItem of the heatmap's size in a bare view"
+PEERS = {1: "an ImageItem of the heatmap's size in a bare view", 2: "two of them side by side in a bare window"}
+MAPS = {1: "one map", 2: "both maps"}
+# both maps bring the two tables and twice the labels along, for which the peer has nothing
+LIMITS = {1: LIMIT, 2: None}
 
 
 @dataclass(frozen=True)
 class Toured:
-    """Seconds of each frame, and the longest that the GUI thread answered nothing."""
+    """Each frame, and the longest that the GUI thread answered nothing."""
 
-    ours: list[float]
-    peer: list[float]
+    ours: list[Frame]
+    peer: list[Frame]
     stall: float
 
 
 def cases() -> list[Case]:
     made = []
-    for words, index in (("tour", 0), ("tour during a pass", 1)):
-        toured = partial(_one, index)
-        made += [
-            Case(f"{words}, n {SIZE.n:,}", PEER, LIMIT, partial(median_frame, toured)),
-            Case(f"{words}, 99 of 100 frames", PEER, None, partial(slow_frame, toured)),
-            Case(f"{words}, longest stall", "", None, partial(longest_stall, toured)),
-        ]
+    for maps, peer in PEERS.items():
+        for when, index in (("", 0), (" during a pass", 1)):
+            words, toured = f"tour of {MAPS[maps]}{when}", partial(_one, maps, index)
+            made += [
+                Case(f"{words}, n {SIZE.n:,}", peer, LIMITS[maps], partial(median_frame, toured)),
+                Case(f"{words}, computing", peer, None, partial(median_computing, toured)),
+                Case(f"{words}, 99 of 100 frames", peer, None, partial(slow_frame, toured)),
+                Case(f"{words}, longest stall", "", None, partial(longest_stall, toured)),
+            ]
     return made
 
 
 @cache
-def tours(size: Size, steps: int) -> tuple[Toured, Toured]:
+def tours(size: Size, steps: int, maps: int) -> tuple[Toured, Toured]:
     """At rest, and during a pass; after each the peer's, while nothing else runs."""
     # A and N are never held whole here, however small
     with opened(experiment(size), memory=0) as watched:
-        panels = watched.window.formula.scores, watched.window.formula.weights
-        canvases = [panel.heatmap.plot.canvas for panel in panels]
-        frames = Frames(canvases)
-        with BareMap(canvases[0].width(), canvases[0].height()) as peer:
+        formula = watched.window.formula
+        if maps == 1:
+            formula.alone.show(formula.weights)
+            watched.settle()
+        canvases = [panel.heatmap.plot.canvas for panel in (formula.weights, formula.scores)[:maps]]
+        frames = Frames(watched.window, canvases)
+        with BareMap(canvases[0].width(), canvases[0].height(), maps) as peer:
             peer.tour(steps // 10)
             at_rest = _toured(watched, frames, peer, steps, before=lambda: None)
             passing = _toured(watched, frames, peer, steps, before=partial(_have_a_pass, watched.window))
@@ -65,14 +78,19 @@ def tours(size: Size, steps: int) -> tuple[Toured, Toured]:
 
 
 def median_frame(toured: Callable[[], Toured]) -> Amount:
-    """The ratio of the medians."""
-    ours, peer = toured().ours, toured().peer
-    return Amount(median(ours) / median(peer), RATIO, (f"{milliseconds(ours)} ms", f"{milliseconds(peer)} ms"))
+    """The ratio of the medians by the clock."""
+    return _ratio([frame.seconds for frame in toured().ours], [frame.seconds for frame in toured().peer])
+
+
+def median_computing(toured: Callable[[], Toured]) -> Amount:
+    """The ratio of the medians of processor time, ours with that of the parts that come into sight meanwhile."""
+    return _ratio([frame.computing for frame in toured().ours], [frame.computing for frame in toured().peer])
 
 
 def slow_frame(toured: Callable[[], Toured]) -> Amount:
     """The 99th percentile."""
-    ours, peer = (float(np.quantile(times, 0.99)) for times in (toured().ours, toured().peer))
+    both = ([frame.seconds for frame in frames] for frames in (toured().ours, toured().peer))
+    ours, peer = (float(np.quantile(times, 0.99)) for times in both)
     return Amount(ours * 1000, "ms", ("", f"{milliseconds([peer])} ms"))
 
 
@@ -80,22 +98,26 @@ def longest_stall(toured: Callable[[], Toured]) -> Amount:
     return Amount(toured().stall * 1000, "ms")
 
 
-def _one(index: int) -> Toured:
-    return tours(SIZE, STEPS)[index]
+def _ratio(ours: list[float], peer: list[float]) -> Amount:
+    return Amount(median(ours) / median(peer), RATIO, (f"{milliseconds(ours)} ms", f"{milliseconds(peer)} ms"))
+
+
+def _one(maps: int, index: int) -> Toured:
+    return tours(SIZE, STEPS, maps)[index]
 
 
 def _toured(watched: Watched, frames: Frames, peer: BareMap, steps: int, before: Callable[[], None]) -> Toured:
     """``before`` comes before each step and does not count."""
     window, stalls = watched.window, Stalls()
-    window.formula.scores.heatmap.pointer.fit()
+    window.formula.weights.heatmap.pointer.fit()
     watched.settle()
     ours = []
     for move in tour(steps):
         before()
         with stalls:
-            seconds = frames.time(partial(_change, window, move))
-        if seconds is not None:
-            ours.append(seconds)
+            frame = frames.time(partial(_change, window, move))
+        if frame is not None:
+            ours.append(frame)
     window.context.worker.cancel(PASS)
     watched.settle()
     return Toured(ours, peer.tour(steps), stalls.longest)
@@ -103,7 +125,7 @@ def _toured(watched: Watched, frames: Frames, peer: BareMap, steps: int, before:
 
 def _change(window: MainWindow, move: Move) -> bool:
     """What the wheel or a drag does; whether that shows another part."""
-    heatmap, bands = window.formula.scores.heatmap, window.context.bands
+    heatmap, bands = window.formula.weights.heatmap, window.context.bands
     plot = heatmap.plot
     before = plot.grid
     if isinstance(move, Zoom):

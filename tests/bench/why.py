@@ -52,7 +52,7 @@ class Ours:
         self.steps: StepsView = drawer.steps
         self.derivations = [_derivation(watched, self.steps, cell) for cell in CELLS]
         self._turn = 0
-        self._frames = Frames([self.steps])
+        self._frames = Frames(self.steps.window(), [self.steps])
 
     def __call__(self) -> None:
         self._turn = 1 - self._turn
@@ -78,7 +78,7 @@ class Peer:
         self.view.setOpenLinks(False)
         self.view.resize(ours.steps.size())
         self.view.show()
-        self._frames = Frames([self.view])
+        self._frames = Frames(self.view, [self.view])
 
     def __call__(self) -> None:
         self._turn = 1 - self._turn

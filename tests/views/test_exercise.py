@@ -404,6 +404,30 @@ def test_nobody_is_asked_for_a_mean(pose: Callable[..., ExerciseMode], window: M
     assert mode.work.told.text().startswith("N of head 2: 0 of 121")
 
 
+def test_no_panel_stands_alone_beside_an_exercise(
+    pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot
+) -> None:
+    formula, alone = window.formula, window.formula.alone
+    alone.show(formula.weights)
+    mode = pose(("N", "output"))
+    barred = [entry for entry in alone.actions_for_menu() if entry is not None]
+    assert not formula.weights.isVisible() and not formula.output.isVisible()
+    assert formula.scores.isVisible() and formula.tokens.isVisible() and mode.work.isVisible()
+    assert [entry.isEnabled() for entry in barred] == [False] * 5
+    for panel in (formula.weights, formula.scores):
+        panel.title_double_clicked.emit()
+    assert not formula.weights.isVisible() and mode.work.isVisible() and formula.tokens.isVisible()
+    for stage in ("N", "output"):
+        type_answers(mode, stage, solution(window, stage))
+        check(qtbot, window, mode)
+    assert formula.weights.isVisible() and formula.output.isVisible()
+    alone.show(formula.weights)
+    assert [panel.isVisible() for panel in formula.panels] == [False, False, True, False]
+    mode.bar.mine.setChecked(True)
+    assert alone.panel is None and mode.work.isVisible() and formula.tokens.isVisible()
+    assert not formula.weights.isVisible()
+
+
 def test_the_look_may_change_while_the_weights_are_hidden(
     pose: Callable[..., ExerciseMode], window: MainWindow, qtbot: QtBot
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from attn_gui.files import examples
 from attn_gui.views.main_window import LEAST_SIZE, MainWindow
 from tests.views.window_helpers import karina_window, settle
 
@@ -71,6 +72,21 @@ def test_with_any_drawer_open_nothing_is_covered(
         dock.toggleViewAction().trigger()
     laid_out(qtbot, window)
     assert_nothing_is_covered(window)
+
+
+@pytest.mark.parametrize("size", [LEAST_SIZE, (1280, 800)])
+def test_titles_of_many_heads_come_to_rest(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    for name in examples.names():
+        window.open_example(name)
+        laid_out(qtbot, window)
+        laid_out(qtbot, window)
+        formula, seen = window.formula, []
+        for _ in range(10):
+            QApplication.processEvents()
+            seen.append((formula.sizes(), formula.height(), formula.heads.brief, formula.scores.title_room))
+        assert seen == seen[:1] * 10, name
+        assert formula.scores.title_width(titled=False) <= formula.scores.width()
 
 
 def test_what_gave_way_comes_back_with_the_room(qtbot: QtBot, window: MainWindow) -> None:

@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 from attn_gui.model.experiment import Experiment
 from attn_gui.views.bands import HEADER
 from attn_gui.views.context import Context
-from attn_gui.views.heatmap.labels import ColumnLabels, LabelStrip, stride, token_text
+from attn_gui.views.heatmap.column_labels import ColumnLabels
+from attn_gui.views.heatmap.label_strip import LabelStrip
+from attn_gui.views.heatmap.labels import stride, token_text
 from attn_gui.views.look import number_font
 from tests.views.heatmaps import LEFT, Pair, place, random_experiment
 

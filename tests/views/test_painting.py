@@ -30,7 +30,7 @@ from attn_gui.files import examples
 from attn_gui.model.session import Session
 from attn_gui.views.drawers.weights_view import WeightsView
 from attn_gui.views.fault_dialog import FaultDialog
-from attn_gui.views.heatmap.labels import LabelStrip
+from attn_gui.views.heatmap.label_strip import LabelStrip
 from attn_gui.views.heatmap.numbers_item import NumbersItem
 
 WHERE = {"delegate": (WeightsView, "backdrop"), "widget": (LabelStrip, "text"), "item": (NumbersItem, "_write")}

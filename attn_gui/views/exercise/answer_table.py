@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -23,21 +22,15 @@ SAMPLE = "−00.0000  ✗"
 
 
 class AnswerTable(LitTable):
-    """``drives``: whether the height of this table is what the shared rows have to fill, as no heatmap is there."""
+    """``follower`` keeps the rows of the queries at the shared bands; rows of keys are the table's own."""
 
     def __init__(self, context: Context, model: AnswerModel, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(context, side, parent)
         self.answers = model
-        self.drives = False
-        # while the table itself is being laid out it would not follow the rows that it causes
-        self._drive_soon = QTimer(self)
-        self._drive_soon.setSingleShot(True)
-        self._drive_soon.setInterval(0)
-        self._drive_soon.timeout.connect(self.drive)
         self.setModel(model)
         self.setAccessibleName("Your answers")
         if side == "tokens":
-            BandFollower(self, context.bands)
+            self.follower = BandFollower(self, context.bands)
         else:
             self.verticalHeader().show()
             self.verticalHeader().setDefaultSectionSize(KEY_ROW)
@@ -57,13 +50,7 @@ class AnswerTable(LitTable):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._drive_soon.start()
         self._fit_columns()
-
-    def drive(self) -> None:
-        """Have the shared rows fill this table, if they are to."""
-        if self.drives and self.side == "tokens" and self.isVisible():
-            self.context.bands.set_height(self.viewport().height())
 
     def _fit_columns(self) -> None:
         """Columns of one width that share the room, wide enough for a number and its sign."""

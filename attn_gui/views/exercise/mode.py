@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from attn_gui.views.main_window import MainWindow
 
 REASON = "Hidden until the exercise is solved"
+NONE_ALONE = "Not beside an exercise that is being worked on"
 # drawers that speak of nothing but what may be hidden; of its stages "stages" leaves out those that are
 HIDING = ("heads", "why", "compare", "flow", "check", "layers")
 
@@ -76,8 +77,9 @@ class ExerciseMode(QObject):
         working = exercise is not None and (bool(exercise.blank) or self.bar.mine.isChecked())
         mine = working and not hidden
         had_focus = self._window.focusWidget()
-        for panel, stage in ((formula.scores, "A_masked"), (formula.weights, "N"), (formula.output, "output")):
-            panel.setVisible(stage not in hidden and not mine)
+        of_stages = ((formula.scores, "A_masked"), (formula.weights, "N"), (formula.output, "output"))
+        withheld = [panel for panel, stage in of_stages if stage in hidden or mine]
+        formula.withhold(withheld, NONE_ALONE if working else "")
         self.work.setVisible(working)
         self.work.drive(working and formula.scores.isHidden())
         formula.rebalance()

@@ -60,9 +60,7 @@ class WorkPanel(Panel):
 
     def drive(self, on: bool) -> None:
         """Whether this panel, in place of the scores, gives the shared rows their height."""
-        for table in self.tables.values():
-            table.drives = on
-            table.drive()
+        self.tables["queries"].follower.drive(on)
 
     def refresh(self) -> None:
         """Show the stage that is chosen, of the head that is selected."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QShowEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from attn_gui.model.answers import NotYet, RowSums
@@ -193,7 +193,7 @@ class Heatmap(QWidget):
         context, selection, feed = self.context, self.context.selection, self.context.feed
         self.pictures.changed.connect(self._on_picture)
         self.plot.grid_changed.connect(self._ask_soon.start)
-        self._ask_soon.timeout.connect(self._ask)
+        self._ask_soon.timeout.connect(self._ask_if_seen)
         self._follow_soon.timeout.connect(self._follow)
         self.plot.focus_changed.connect(self._on_focus)
         self.plot.row_labels.clicked.connect(lambda index, keys: self.picker.press(QUERY, index, keys))
@@ -217,6 +217,15 @@ class Heatmap(QWidget):
     def _selected(self) -> tuple[int, int]:
         grid = self.plot.grid
         return min(self.context.selection.query, grid.n_q - 1), min(self.context.selection.key, grid.n_k - 1)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask_soon.start()  # much may have moved while another panel was alone
+
+    def _ask_if_seen(self) -> None:
+        """What moves out of sight is asked for when it comes into sight."""
+        if self.isVisibleTo(self.window()):
+            self._ask()
 
     def _ask(self) -> None:
         """Ask for what is in sight, of the selected head."""

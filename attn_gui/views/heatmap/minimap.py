@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from attn_gui.control.feed import Feed
@@ -36,6 +36,7 @@ class Minimap(QWidget):
         self._pictures = pictures
         self._slot = f"{slot}.minimap"
         self._image: QImage | None = None
+        self._ground: QPixmap | None = None  # the picture without the frame
         self._picture: Picture | None = None
         self.setAccessibleName("Minimap")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -83,16 +84,28 @@ class Minimap(QWidget):
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, theme = QPainter(self), self._look.theme
-        painter.fillRect(self.rect(), theme.colour("panel"))
-        if self._image is not None:
-            painter.drawImage(self.rect(), self._image)
-        frame = self.frame()
+        painter.drawPixmap(0, 0, self._grounded())
+        frame = self.frame().adjusted(1, 1, -1, -1)
         painter.setPen(QPen(theme.colour("panel"), 4))
-        painter.drawRect(frame.adjusted(1, 1, -1, -1))
+        painter.drawRect(frame)
         painter.setPen(QPen(theme.colour("accent"), 2))
-        painter.drawRect(frame.adjusted(1, 1, -1, -1))
+        painter.drawRect(frame)
         painter.setPen(QPen(theme.colour("muted"), 1))
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _grounded(self) -> QPixmap:
+        """The picture at the size that it is drawn at, made when it is another or the screen is."""
+        ratio = self.devicePixelRatioF()
+        size = self.size() * ratio
+        if self._ground is None or (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):
+            self._ground = ground = QPixmap(size)
+            ground.setDevicePixelRatio(ratio)
+            painter = QPainter(ground)
+            painter.fillRect(self.rect(), self._look.theme.colour("panel"))
+            if self._image is not None:
+                painter.drawImage(self.rect(), self._image)
+            painter.end()
+        return self._ground
 
     def _place(self, grid: Grid) -> QRect | None:
         """Where it lies in the plot; None where it is not wanted."""
@@ -134,6 +147,7 @@ class Minimap(QWidget):
             theme = self._look.theme
             table = theme.diverging if self._pictures.diverging else theme.sequential
             self._image = index_to_qimage(self._picture.index, table)
+        self._ground = None
         self.update()
 
     def _go_to(self, event: QMouseEvent) -> None:

@@ -14,6 +14,7 @@ from attn_gui.model.experiment import Experiment
 from attn_gui.model.lit import Lit
 from attn_gui.model.picture import Picture
 from attn_gui.views.bands import Bands
+from attn_gui.views.heatmap.column_labels import ColumnLabels
 from attn_gui.views.heatmap.columns import Columns
 from attn_gui.views.heatmap.cursor import Cursor
 from attn_gui.views.heatmap.flash_item import FlashItem
@@ -21,11 +22,11 @@ from attn_gui.views.heatmap.frame import Corner, FocusFrame
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.hatch import HatchItem, spacing
 from attn_gui.views.heatmap.image import in_sight, sampled
-from attn_gui.views.heatmap.labels import ColumnLabels, RowLabels
 from attn_gui.views.heatmap.lines_item import LinesItem
 from attn_gui.views.heatmap.lit_frames import LitFrames
 from attn_gui.views.heatmap.numbers_item import NumbersItem
 from attn_gui.views.heatmap.parts_item import PartsItem, parts_of
+from attn_gui.views.heatmap.row_labels import RowLabels
 from attn_gui.views.heatmap.sums import SumColumn
 from attn_gui.views.look import Look
 from attn_gui.views.nothing_yet import STARTING

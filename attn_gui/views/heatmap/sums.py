@@ -14,6 +14,7 @@ from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
 from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, NOWHERE, Span, line_in_sight, stride, within
+from attn_gui.views.heatmap.stamps import Stamps
 from attn_gui.views.look import Look, number_font
 from attn_gui.views.painting import guarded
 from attn_gui.views.writer import CENTRE, writer
@@ -48,6 +49,7 @@ class SumColumn(QWidget):
         self._decimals = 4
         self._header = HEADER
         self._selected = 0
+        self._stamps = Stamps()
         self.needed_width = NARROWEST
         self.setFont(number_font())
         self.setAccessibleName("Sums of the rows")
@@ -105,8 +107,9 @@ class SumColumn(QWidget):
         if grid is None or self._sums is None:
             return
         painter.setClipRect(QRectF(0, self._header, self.width(), self.height() - self._header))
+        band = self._place(grid, self._selected)
         if self._selected in grid.queries:
-            painter.fillRect(self._place(grid, self._selected), theme.colour("band"))
+            painter.fillRect(band, theme.colour("band"))
         step = stride(grid.cell_height, LEAST_HEIGHT)
         wrong = self._sums.empty | self._sums.off
         visible = range(grid.queries.start, min(grid.queries.stop, len(wrong)))
@@ -115,6 +118,7 @@ class SumColumn(QWidget):
             for i in wrong[visible.start : visible.stop].nonzero()[0].tolist():
                 mark = self._place(grid, visible.start + i)
                 painter.fillRect(QRectF(0, mark.top(), MARK, max(2.0, mark.height())), theme.colour("warning"))
+        self._stamps.use(self.devicePixelRatioF(), theme.colour("panel"), theme.colour("muted"), self.font().key())
         last = NOWHERE
         for i in range(-(-visible.start // step) * step, visible.stop, step):
             span = self._span(grid, i)
@@ -124,8 +128,16 @@ class SumColumn(QWidget):
             if span.near(last, 0) or not line_in_sight(span, self._header, self.height()):
                 continue
             last = span
-            painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
-            line(self.text(i)).draw(painter, 0, span.start, self.width(), span.size, CENTRE)
+            room = QRectF(0, span.start, self.width(), span.size)
+            if wrong[i] or room.intersects(band):
+                painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
+                self._write(painter, self.text(i), room)
+            else:
+                self._stamps.draw(painter, self.text(i), room, self._write)
+
+    def _write(self, painter: QPainter, text: str, room: QRectF) -> None:
+        line = writer(self.font()).line(text)
+        line.draw(painter, room.left(), room.top(), room.width(), room.height(), CENTRE)
 
     def _place(self, grid: Grid, i: int) -> QRectF:
         top, height = self._span(grid, i)

@@ -13,6 +13,7 @@ from attn_gui.control.touring import Touring
 from attn_gui.files.errors import FileError
 from attn_gui.model.tour import Scene
 from attn_gui.views import half_typed
+from attn_gui.views.panel import Panel
 from attn_gui.views.tour.bar import TourBar
 from attn_gui.views.tour.instrument_dock import WIDTH, InstrumentDock
 from attn_gui.views.tour.outline import Outline
@@ -37,6 +38,7 @@ class Guide(QObject):
         super().__init__(window)
         self._window = window
         self._state = QByteArray()
+        self._alone: Panel | None = None
         self._narrow = False
         context = self._context = window.context
         self.touring = Touring(context.document, context.selection, self)
@@ -59,7 +61,7 @@ class Guide(QObject):
         if not half_typed.commit():
             return
         if self.touring.tour is None:
-            self._state = self._window.saveState()
+            self._state, self._alone = self._window.saveState(), self._window.formula.alone.panel
         try:
             self.touring.start(path)
         except FileError as error:
@@ -103,6 +105,7 @@ class Guide(QObject):
         }
 
     def _set_up(self, scene: Scene) -> None:
+        self._window.formula.alone.show(None)
         for dock in self._window.docks:
             # a floating drawer stands apart from the formula, where the person put it
             if not dock.isFloating() and (dock.objectName() == scene.drawer) == dock.isHidden():
@@ -130,5 +133,7 @@ class Guide(QObject):
         self.outline.point_at(None)
         self.instrument.show_instrument(None)
         self._window.restoreState(self._state)
+        if not self._window.formula.alone.barred:
+            self._window.formula.alone.show(self._alone)
         if self.touring.left_behind is not None:
             self._context.notices.info(LEFT_BEHIND, TOPIC)

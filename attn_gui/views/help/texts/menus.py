@@ -21,6 +21,7 @@ MENUS = {
     "Theme": "The window’s colours. High contrast has the strongest outlines; the system’s choice is followed live.",
     "Scores A": "What can be done with the heatmap of scores: zoom, colours, table, copying.",
     "Weights N": "What can be done with the heatmap of weights: zoom, colours, table, copying.",
+    "Show alone": "Gives one panel the whole width, as one wants for the map of a long sequence.",
     "Colours": "How numbers become colours. The colour bar says which way is in force and what its ends are.",
     "Where a pixel holds several cells, show": "What stands for many cells in one pixel. The largest keeps a single "
     "high "
@@ -110,6 +111,11 @@ ENTRIES = {
     "Drawer: stages": "Shows or hides every step of the computation as a table or a heatmap.",
     "Drawer: heads": "Shows or hides all heads beside one another, and their statistics.",
     "Drawer: scoring": "Shows or hides every step from queries and keys to weights.",
+    "Show alone: Tokens X": "Gives the tokens the whole width, or all panels their place again.",
+    "Show alone: Scores A": "Gives the scores the whole width, or all panels their place again.",
+    "Show alone: Weights N": "Gives the weights the whole width, or all panels their place again.",
+    "Show alone: Output": "Gives the output the whole width, or all panels their place again.",
+    "Show all panels": "Gives every panel its place again, as wide as it was.",
     "Next panel": "Moves the focus to the next panel or open drawer.",
     "Previous panel": "Moves the focus to the panel or open drawer before.",
     "Paint the mask": "While it is on, a click or a drag over cells of A masks them or allows them again, on top of "

@@ -1,0 +1,208 @@
+"""LabelStrip: the names of the tokens along one side of a heatmap, always those of what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from attn_gui.views.heatmap.grid import Grid
+from attn_gui.views.heatmap.labels import NOWHERE, Span, elided, font_metrics, longest_text, token_text
+from attn_gui.views.heatmap.stamps import Stamps
+from attn_gui.views.look import Look
+from attn_gui.views.painting import guarded
+from attn_gui.views.writer import CENTRE, writer
+
+
+class LabelStrip(QWidget):
+    """The labels of one axis. ``clicked(index, modifiers)`` tells of a label that was pressed."""
+
+    clicked = Signal(int, Qt.KeyboardModifier)
+    # where in their rooms labels begin
+    along = CENTRE
+    # pixels between thinned labels that stand side by side
+    gap = 0
+
+    def __init__(self, look: Look, what: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._what = what
+        self._labels: Sequence[str] = ()
+        self._longest = 0.0
+        self._stamps = Stamps()
+        self._take_font()
+        self.grid: Grid | None = None
+        self.selected = 0
+        self.hovered: int | None = None
+        self.picked: frozenset[int] = frozenset()
+        self.setMouseTracking(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @property
+    def longest(self) -> float:
+        """Pixels that the longest label needs."""
+        return self._longest
+
+    def set_labels(self, labels: Sequence[str]) -> bool:
+        """Returns whether these are others than before."""
+        if labels is self._labels:
+            return False
+        self._labels = labels
+        self._stamps.forget()
+        self._longest = longest_text(font_metrics(self._font), labels)
+        self.update()
+        return True
+
+    def show_grid(self, grid: Grid) -> None:
+        if grid != self.grid:
+            self.grid = grid
+            self.update()
+
+    def part(self, index: int) -> str:
+        """What the token of ``index`` belongs to where that is not the present tokens."""
+        return ""
+
+    def set_apart(self) -> list[QRectF]:
+        """The places of what does not belong to the present tokens."""
+        return []
+
+    def mark(self, selected: int, hovered: int | None, picked: frozenset[int]) -> None:
+        """Which label is that of the selected cell, which lies under the pointer, and which were picked."""
+        if (selected, hovered, picked) != (self.selected, self.hovered, self.picked):
+            self.selected, self.hovered, self.picked = selected, hovered, picked
+            self.update()
+
+    def place(self, index: int) -> QRectF:
+        """Where the label of ``index`` belongs, however little room that is."""
+        raise NotImplementedError
+
+    def index_at(self, x: float, y: float) -> int | None:
+        """The label at a point."""
+        raise NotImplementedError
+
+    def drawn(self) -> dict[int, QRectF]:
+        """The labels to draw, and the room of each."""
+        raise NotImplementedError
+
+    def text(self, index: int, room: QRectF) -> str:
+        """The label of ``index`` as it is drawn, cut to ``room``."""
+        return self._cut(index, int(room.width()))
+
+    def _cut(self, index: int, width: int) -> str:
+        text = token_text(self._labels[index])
+        # most are short, and to elide a text takes longer than to lay it out, which is due anyway
+        return text if self._writers[False].line(text).width <= width else elided(text, width, self._font)
+
+    def write(self, painter: QPainter, index: int, room: QRectF) -> None:
+        """Draw the label of ``index`` within ``room``, in the painter's colour."""
+        self._put(painter, index, room, room.top(), room.height())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.index_at(event.position().x(), event.position().y())
+        if event.button() == Qt.MouseButton.LeftButton and index is not None:
+            self.clicked.emit(index, event.modifiers())
+        else:
+            event.ignore()
+
+    def tooltip(self, point: QPoint) -> str:
+        """The whole label at ``point`` and which of them it is; empty where there is none."""
+        index = self.index_at(point.x(), point.y())
+        if index is None:
+            return ""
+        token = escape(token_text(self._labels[index]))
+        part = self.part(index)
+        return f"<b>{token}</b><br>{part + ', ' if part else ''}{self._what} {index + 1} of {len(self._labels)}"
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._take_font()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.tooltip(event.pos()), self)
+            return True
+        return super().event(event)
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.grid is None:
+            return
+        painter = QPainter(self)
+        theme = self._look.theme
+        lit = [(place, "window") for place in self.set_apart()]
+        if self.selected < len(self._labels):
+            place = self.place(self.selected)
+            lit += [(place, "band"), (self.mark_of(place), "accent")]
+        lit += [(self.place(index), "accent") for index in self.picked]
+        for place, role in lit:
+            painter.fillRect(place, theme.colour(role))
+        thinned, ticks, ink = self.step > 1, [], None
+        stamps = self._stamps
+        stamps.use(self.devicePixelRatioF(), theme.colour("panel"), theme.colour("text"), self._font)
+        for index, room in self.drawn().items():
+            if thinned:
+                ticks.append(self.tick_of(index))
+            # what lies on the plain ground, as most do
+            plain = index != self.hovered and not any(room.intersects(place) for place, _ in lit)
+            if plain and not self.part(index):
+                stamps.draw(painter, index, room, self.write)
+                continue
+            role = "text"
+            if index in self.picked:
+                painter.fillRect(room, theme.colour("accent"))
+                role = "accent_text"
+            elif index == self.hovered:
+                role = "accent"
+            elif self.part(index):
+                role = "muted"
+            if role != ink:
+                painter.setPen(theme.colour(role))
+                ink = role
+            self.write(painter, index, room)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("muted"))
+        painter.drawRects(ticks)
+
+    def _take_font(self) -> None:
+        upright, italic = self.font(), self.font()
+        italic.setItalic(True)
+        self._font = upright.toString()
+        self._writers = {False: writer(upright), True: writer(italic)}
+
+    def _put(self, painter: QPainter, index: int, room: QRectF, top: float, height: float) -> None:
+        """Draw the label of ``index`` within the width of ``room``, at the height told."""
+        line = self._writers[bool(self.part(index))].line(self.text(index, room))
+        line.draw(painter, room.left(), top, room.width(), height, self.along)
+
+    @property
+    def step(self) -> int:
+        """Every how-many-th label is drawn."""
+        raise NotImplementedError
+
+    def tick_of(self, index: int) -> QRect:
+        """The tick that ties the label of ``index``, among thinned ones, to its row or column."""
+        raise NotImplementedError
+
+    def mark_of(self, place: QRectF) -> QRectF:
+        """The bar that marks the selected label besides its colour."""
+        raise NotImplementedError
+
+    def _thinned(self, visible: range, step: int, room: Callable[[int], Span]) -> dict[int, Span]:
+        """The room of every ``step``-th of the visible, and of the selected one in place of those it would lie on."""
+        indices = [*range(-(-visible.start // step) * step, visible.stop, step)]
+        drawn: dict[int, Span] = {}
+        first = last = NOWHERE
+        if self.selected in visible:
+            first = last = room(self.selected)
+            if first.size > 0:
+                drawn[self.selected] = first
+            indices = [index for index in indices if index != self.selected]
+        for index in indices:
+            place = room(index)
+            if place.size > 0 and not (place.near(last, self.gap) or place.near(first, self.gap)):
+                drawn[index] = last = place
+        return drawn
