@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
-import sysconfig
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
-NAMES = re.compile(r"(LICEN[CS]E|COPYING|NOTICE|AUTHORS|COPYRIGHT)", re.IGNORECASE)
+from attn_gui.files import installation
+
 FOLDER = "licences"
 TEXTS = Path(__file__).resolve().parents[1] / "resources" / "licences"
 # what a package's metadata name, and the texts of it
@@ -24,18 +23,12 @@ def files(modules: Iterable[str], root: Path) -> Iterator[tuple[str, str]]:
     A package without a licence file has its metadata in place of one, and the text of the licence that they name.
     """
     yield f"{FOLDER}/attn_gui/LICENSE", str(root / "LICENSE")
-    python = next((path for path in _pythons() if path.is_file()), None)
-    if python is not None:
+    for python in installation.of_python()[:1]:
         yield f"{FOLDER}/Python/LICENSE", str(python)
     used = {name.partition(".")[0] for name in modules}
     for distribution in distributions():
         if _top_level(distribution) & used:
             yield from _of(distribution)
-
-
-def _pythons() -> list[Path]:
-    standard = Path(sysconfig.get_path("stdlib"))
-    return [standard / "LICENSE.txt", standard.parent / "LICENSE.txt", standard.parents[1] / "LICENSE.txt"]
 
 
 def _top_level(distribution: Distribution) -> set[str]:
@@ -51,7 +44,7 @@ def _of(distribution: Distribution) -> Iterator[tuple[str, str]]:
     name = distribution.metadata["Name"]
     if name.replace("-", "_").lower() == "attn_gui":
         return
-    own = [file for file in distribution.files or () if NAMES.match(file.name) and file.suffix not in (".py", ".pyc")]
+    own = installation.stated_in(distribution)
     if not own:
         own = [file for file in distribution.files or () if file.name == "METADATA"]
         fields = ("License-Expression", "License", "Classifier")

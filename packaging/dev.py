@@ -1,7 +1,8 @@
 """Work on attn_gui from a source tree: python3 packaging/dev.py run | test | shots | bench | wheel | bundle
 
     run ARGS     start attn-gui from the source tree; ARGS are handed to it
-    test ARGS    ruff, mypy, import-linter, pytest; ARGS are handed to pytest
+    test ARGS    ruff, mypy, import-linter, pytest; ARGS are handed to pytest; with ATTN_BUNDLE=1 the bundle as well,
+                 built and tried
     shots ARGS   screenshots of the main states into resources/screenshots
     bench ARGS   benchmarks: prints a table, writes bench.json, exits 1 if a limit does not hold
     wheel        the wheel into dist/, checked by twine and check-wheel-contents
@@ -14,6 +15,7 @@ that Qt needs.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -83,6 +85,11 @@ def test(arguments: list[str]) -> int:
         command = [str(python.with_name(tool)), *words]
         if subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode:
             failed.append(name)
+    # minutes and gigabytes: only when asked
+    if os.environ.get("ATTN_BUNDLE") == "1":
+        print("== bundle", flush=True)
+        if not bundle_works():
+            failed.append("bundle")
     print(f"== failed: {', '.join(failed)}" if failed else "== all checks passed", flush=True)
     return 1 if failed else 0
 
@@ -112,18 +119,33 @@ def wheel(arguments: list[str]) -> int:
 
 
 def make_bundle(arguments: list[str]) -> int:
-    import bundle  # which no Python below 3.11 could read
-
     if arguments:
         print(f"dev.py bundle takes no arguments, and was given {arguments[0]}", file=sys.stderr)
         return 2
+    return 1 if built_bundle() is None else 0
+
+
+def built_bundle() -> Path | None:
+    """The folder of the program just built; None where that failed or takes too much room, which is said."""
+    import bundle  # which no Python below 3.11 could read
+
     python = set_up(environment.BUNDLE)
     try:
         built = bundle.build(python, ROOT)
     except subprocess.CalledProcessError as error:
         print(f"the bundle could not be built (see above): {error}", file=sys.stderr)
-        return 1
-    return 0 if bundle.report(built, ROOT) else 1
+        return None
+    return built.folder if bundle.report(built, ROOT) else None
+
+
+def bundle_works() -> bool:
+    """Build the program and try it as its users start it, under X11 where there is a server for that."""
+    folder = built_bundle()
+    if folder is None:
+        return False
+    options = ["--xvfb"] if shutil.which("xvfb-run") else []
+    trial = [sys.executable, str(ROOT / "packaging" / "smoke.py"), str(folder), *options]
+    return subprocess.run(trial, check=False).returncode == 0
 
 
 def set_up(folder: str = environment.TESTS) -> Path:

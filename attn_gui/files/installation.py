@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from email.parser import HeaderParser
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
 from pathlib import Path
 
 from attn_gui.paths import resource
@@ -87,11 +87,23 @@ def packages() -> tuple[str, ...]:
     return tuple(found.values())
 
 
+def stated_in(part: Distribution) -> list[PackagePath]:
+    """The files of a package that hold its licence."""
+    return [file for file in part.files or () if _NAMES.match(file.name) and file.suffix not in _CODE]
+
+
+def of_python() -> list[Path]:
+    """Where the licence of this Python may lie."""
+    standard = Path(sysconfig.get_path("stdlib"))
+    places = (folder / "LICENSE.txt" for folder in (standard, standard.parent, Path(sys.base_prefix)))
+    return [path for path in places if path.is_file()]
+
+
 def _installed() -> Iterator[Licence]:
     own = _part(OWN)
     source = Path(__file__).resolve().parents[2] / "LICENSE"
     yield Licence(OWN, _read([source]) if own is None or source.is_file() else _stated(own))
-    yield Licence("Python", _read(_pythons()[:1]) or sys.copyright)
+    yield Licence("Python", _read(of_python()[:1]) or sys.copyright)
     for name in packages():
         yield Licence(name, _stated(distribution(name)))
 
@@ -105,7 +117,8 @@ def _in_bundle(folder: Path) -> Iterator[Licence]:
 
 
 def _stated(part: Distribution) -> str:
-    return _text(part.metadata["Name"], _files(part), part.read_text(METADATA) or "")
+    texts = [Path(str(part.locate_file(file))) for file in stated_in(part)]
+    return _text(part.metadata["Name"], texts, part.read_text(METADATA) or "")
 
 
 def _text(name: str, files: list[Path], metadata: str) -> str:
@@ -119,18 +132,6 @@ def _text(name: str, files: list[Path], metadata: str) -> str:
     texts = [resource(f"licences/{file}") for file in TEXTS.get(_same(name), ())]
     chosen = " (the LGPL 3.0 is the one that attn_gui uses it under)" if "LGPL" in str(licence) else ""
     return "\n\n".join(filter(None, (f"{name}: {licence or 'no licence stated'}{chosen}", _read(texts))))
-
-
-def _files(part: Distribution) -> list[Path]:
-    names = [file for file in part.files or () if _NAMES.match(file.name) and file.suffix not in _CODE]
-    return [Path(str(part.locate_file(file))) for file in names]
-
-
-def _pythons() -> list[Path]:
-    """Where the licence of this Python may lie."""
-    standard = Path(sysconfig.get_path("stdlib"))
-    places = (folder / "LICENSE.txt" for folder in (standard, standard.parent, Path(sys.base_prefix)))
-    return [path for path in places if path.is_file()]
 
 
 def _part(name: str) -> Distribution | None:

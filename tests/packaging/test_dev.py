@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import bundle
 import dev
 import environment
 import pytest
@@ -66,7 +67,7 @@ class Tree:
         script(self.system / "ldd", "#!/bin/sh\nexit 0\n")
         script(self.system / "fc-list", "#!/bin/sh\necho DejaVu Sans\n")
         monkeypatch.setenv("PATH", str(self.system), prepend=os.pathsep)
-        for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "ATTN_BUNDLE"):
             monkeypatch.delenv(name, raising=False)
 
     def dev(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -144,6 +145,40 @@ def test_all_checks_run_and_the_failed_ones_are_named(tree: Tree) -> None:
 def test_all_checks_pass(tree: Tree) -> None:
     done = tree.dev("test")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "== all checks passed")
+
+
+@pytest.mark.parametrize(("fits", "tried", "failed"), [(True, 0, []), (True, 1, ["bundle"]), (False, None, ["bundle"])])
+def test_the_bundle_is_built_and_tried_only_when_asked(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    fits: bool,
+    tried: int | None,
+    failed: list[str],
+) -> None:
+    run: list[list[str]] = []
+
+    def answer(command: list[Any], **options: Any) -> subprocess.CompletedProcess[str]:
+        run.append([str(word) for word in command])
+        return subprocess.CompletedProcess(command, tried or 0 if "smoke.py" in " ".join(run[-1]) else 0)
+
+    built = bundle.Built(tmp_path / "attn_gui", tmp_path / "attn_gui.tar.xz", bundle.CPU)
+    monkeypatch.setattr(dev, "set_up", lambda folder=environment.TESTS: tmp_path / "bin" / "python")
+    monkeypatch.setattr(subprocess, "run", answer)
+    monkeypatch.setattr(bundle, "build", lambda python, root: built)
+    monkeypatch.setattr(bundle, "report", lambda made, root: fits and made is built)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.delenv("ATTN_BUNDLE", raising=False)
+    assert dev.test([]) == 0
+    assert len(run) == 5
+    monkeypatch.setenv("ATTN_BUNDLE", "1")
+    capsys.readouterr()
+    assert dev.test([]) == len(failed)
+    smoke = [command for command in run if "smoke.py" in " ".join(command)]
+    trial = [sys.executable, str(ROOT / "packaging" / "smoke.py"), str(built.folder), "--xvfb"]
+    assert smoke == ([] if tried is None else [trial])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == (f"== failed: {', '.join(failed)}" if failed else "== all checks passed")
 
 
 @posix
