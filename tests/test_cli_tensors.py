@@ -113,6 +113,21 @@ def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, caps
     assert code == 0 and len(out.splitlines()) == 1 + 2
 
 
+def test_a_doubt_of_what_a_tensor_is_names_the_option_that_says_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "states.npz", **{str(k): random.standard_normal((2, 16, 384)) for k in range(3)})
+    np.save(tmp_path / "drawn.npy", random.uniform(0.1, 0.9, (4, 5, 5)))
+    for name, role in (("states.npz", "hidden states"), ("drawn.npy", "scores")):
+        path = str(tmp_path / name)
+        (doubt,) = (line for line in told(capsys, "info", path)[1].splitlines() if line.startswith("doubt: "))
+        assert f"are these {role}" in doubt
+        options = doubt.partition("(say so with ")[2].removesuffix(")").split()
+        code, out, _ = told(capsys, "info", path, *options)
+        assert code == 0 and f"; {role} " in out.lower() and doubt not in out
+
+
 def test_a_doubt_names_the_options_that_settle_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     random = np.random.default_rng(0)
     path = str(tmp_path / "turned.npz")

@@ -90,9 +90,18 @@ def _read_by_decoder(
         if len(batch) != len(source.texts):
             raise CaptureError(f"There are {len(source.texts)} texts and {len(batch)} target texts: each needs one")
         written = encoded(tokenizer, batch, device, limit)
-    config = model.config
-    marks = (config.decoder_start_token_id, config.bos_token_id, config.pad_token_id)
-    start = next((token for token in marks if token is not None), None)
+    start = _started_with(model)
     if start is None:
         raise CaptureError(f"{type(model).__name__} does not say which token its decoder starts with")
-    return written.shifted(int(start), str(tokenizer.convert_ids_to_tokens(int(start))))
+    return written.shifted(start, str(tokenizer.convert_ids_to_tokens(start)))
+
+
+def _started_with(model: Any) -> int | None:
+    """The token that a decoder starts with; None where nothing says.
+
+    A config has the marks that its architecture knows of: T5's has no bos_token_id.
+    """
+    said = (model.config, getattr(model, "generation_config", None))
+    names = ("decoder_start_token_id", "bos_token_id", "pad_token_id")
+    marks = (getattr(where, name, None) for name in names for where in said)
+    return next((int(mark) for mark in marks if mark is not None), None)

@@ -209,11 +209,12 @@ def _advice(reading: Reading, problem: Problem) -> str:
     }
     said = [options[problem.field]] if problem.field in options else []
     if problem.remedy is not None and len(problem.remedy.parts) == len(reading.parts):
-        turned = [
-            f"--axes {','.join(new.axes)}={new.tensors[0]}"
-            for new, old in zip(problem.remedy.parts, reading.parts, strict=True)
-            if new.axes != old.axes
-        ]
+        turned = []
+        for new, old in zip(problem.remedy.parts, reading.parts, strict=True):
+            if new.role is not old.role:
+                turned.append(f"--read {'nothing' if new.role is None else new.role}={new.tensors[0]}")
+            if new.axes != old.axes:
+                turned.append(f"--axes {','.join(new.axes)}={new.tensors[0]}")
         said = [" ".join(turned)] if turned else said
     elif problem.field in ("batch", "kv_heads"):
         # of axes that were taken for something else, the number alone does not help

@@ -98,4 +98,8 @@ def _against(role: Role, shape: Sequence[int], axes: Sequence[Axis]) -> float | 
             cost += 0.3  # of one array of several, layers are more usual than sentences
         if axis is Axis.WIDTH and Axis.HEAD not in axes and len(axes) == 2 and role is not Role.HIDDEN:
             cost += 1.0  # two axes are the rows of one head
+    if role in (Role.WEIGHTS, Role.SCORES) and {Axis.HEAD, Axis.QUERY, Axis.KEY} <= {*axes}:
+        heads, query, key = (axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
+        if query < key < heads and shape[query] == shape[key] != shape[heads]:
+            cost -= 2.5  # heads that stand last are more usual than keys before queries that are not as many
     return cost

@@ -15,6 +15,7 @@ from attn_gui.model.tensors.problem import Problem, sentence
 from attn_gui.model.tensors.reading import Part, Reading
 from attn_gui.model.tensors.sizes import shape_of, sizes_of
 
+SQUARE = (Role.WEIGHTS, Role.SCORES)
 TURNED = (Role.Q, Role.K, Role.V, Role.QKV, Role.KV, Role.OUTPUT)
 
 
@@ -35,6 +36,46 @@ def of_numbers(contents: Contents, reading: Reading, index: int) -> Iterator[Pro
     text = f"{sentence(part)}: the numbers lie in 0 to 1" if max(p.high or 0 for p in peeks) <= 1 else sentence(part)
     text += f"{',' if text.endswith('1') else ':'} rows sum to {low:.2f} to {high:.2f}: are these {asked}?"
     yield Problem(text, index, key, reading.with_part(index, replace(part, role=other)))
+
+
+def of_squares(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
+    """Weights and scores of unequal queries and keys that are as many with another axis as the heads."""
+    part = reading.parts[index]
+    if part.role not in SQUARE or Axis.HEAD not in part.axes:
+        return
+    heads, query, key = (part.axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
+    shape = shape_of(contents, part)
+    if shape[query] == shape[key] or shape[heads] not in (shape[query], shape[key]):
+        return
+    other = query if shape[heads] == shape[key] else key
+    first, second = sorted({heads, query, key} - {other})
+    axes = list(part.axes)
+    if other is query:
+        axes[heads], axes[query] = axes[query], axes[heads]
+    else:
+        axes[first], axes[second], axes[other] = Axis.QUERY, Axis.KEY, Axis.HEAD
+    peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+    if any(any(peek.sums) and not peek.sums[axes.index(Axis.KEY)] for peek in peeks):
+        return
+    turned = reading.with_axes(index, tuple(axes))
+    if _rules_out(contents, reading, turned, part.group):
+        return
+    text = f"{sentence(part)}: {shape[query]} queries and {shape[key]} keys: does axis {other} count the heads?"
+    yield Problem(text, index, other, turned)
+
+
+def of_hidden(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
+    """Rows of numbers that may be hidden states, where only the shape says that they are scores."""
+    part = reading.parts[index]
+    if part.role is not Role.SCORES or role_of(part.tensors[0]) is Role.SCORES or len(part.axes) != 3:
+        return
+    shape = shape_of(contents, part)
+    peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+    if shape[1] == shape[2] or any(peek.like_weights or peek.minus_inf for peek in peeks):
+        return
+    hidden = replace(part, role=Role.HIDDEN, axes=(Axis.BATCH, Axis.QUERY, Axis.WIDTH))
+    text = f"{sentence(part)}: {shape[1]} queries and {shape[2]} keys: are these hidden states of {shape[2]} numbers?"
+    yield Problem(text, index, 2, reading.with_part(index, hidden))
 
 
 def of_turns(contents: Contents, reading: Reading, group: str) -> Iterator[Problem]:

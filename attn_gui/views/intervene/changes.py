@@ -70,6 +70,19 @@ class Changes(QObject):
         session = self._context.document.session
         return session.model is not None and site_of(session, session.current) is not None
 
+    @property
+    def temperature(self) -> float:
+        """What the last change that speaks of all of the scope divides the scale by; 1 where there is none."""
+        if not self.possible:
+            return 1.0
+        meant = self._action_of(ChangeTemperature(1.0))
+        for each in reversed(self.intervening.actions):
+            of_heads = each.heads is None or (meant.heads is not None and {*meant.heads} <= {*each.heads})
+            of_all = of_heads and {*meant.sites} <= {*each.sites} and each.text is None
+            if isinstance(each.change, ChangeTemperature) and of_all:
+                return each.change.temperature
+        return 1.0
+
     def set_scope(self, scope: str) -> None:
         """Have the next changes for the head, the layer or the model."""
         self.scope = scope

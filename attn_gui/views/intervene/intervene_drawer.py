@@ -32,7 +32,6 @@ class InterveneDrawer(Drawer):
         self.scope = Segments(context.look, "Change", list(self._scopes.items()))
         self.temperature = NumberField("Temperature", changes.set_temperature)
         self.temperature.setFixedWidth(FIELD_WIDTH)
-        self.temperature.show_number(1.0)
         self.none = QLabel(EMPTY)
         self.none.setObjectName("muted")
         self.list = ChangesList()
@@ -46,13 +45,14 @@ class InterveneDrawer(Drawer):
         self.empty.add_button(self.open_model)
         self.fill(*self._controls(), body=self._body())
         self.scope.chosen.connect(changes.set_scope)
+        changes.scope_changed.connect(self._show_scope)
         self.list.removed.connect(self._intervening.remove)
         self.remove.clicked.connect(self.list.remove_current)
         self.clear.clicked.connect(changes.clear.trigger)
         self.open_model.clicked.connect(open_model.trigger)
         self.outcome.grown.connect(self.updateGeometry)
         self._intervening.changed.connect(self._refresh_if_visible)
-        context.selection.head_changed.connect(lambda head: self._name_scopes())
+        context.selection.head_changed.connect(lambda head: self._show_scope())
         context.document.changed.connect(self._on_document)
         self.refresh()
 
@@ -62,7 +62,7 @@ class InterveneDrawer(Drawer):
         self.empty.say("No model to change" if session.model is None else "The model is not at hand", reason)
         self.open_model.setText(self._open_action.text().replace("&", ""))
         self.open_model.setEnabled(self._open_action.isEnabled())
-        self._name_scopes()
+        self._show_scope()
         actions = self._intervening.actions
         self.list.show_changes([described(action, session, actions) for action in actions])
         self.none.setVisible(not actions)
@@ -114,12 +114,13 @@ class InterveneDrawer(Drawer):
         row.addWidget(self.outcome, 1)
         return body
 
-    def _name_scopes(self) -> None:
+    def _show_scope(self) -> None:
         words = self.changes.scope_words()
         if words != self._scopes:  # buttons that are made anew lose the focus
             self._scopes = words
             self.scope.offer(list(words.items()))
         self.scope.show_value(self.changes.scope)
+        self.temperature.show_number(self.changes.temperature)
 
     def _on_document(self, before: Session, after: Session) -> None:
         if before.current != after.current or before.experiments is not after.experiments:

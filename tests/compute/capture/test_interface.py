@@ -13,6 +13,7 @@ from attn_gui.compute.capture.following import check_follows
 from attn_gui.compute.capture.inputs import inputs_of
 from attn_gui.compute.capture.interface import Call, attending
 from attn_gui.compute.capture.opening import OpenedModel
+from tests.compute.capture.agreeing import check_weights, eager_weights
 from tests.compute.capture.tiny import byte_level_tokenizer
 
 TEXTS = ["The animal didn't cross the street", "The cat"]
@@ -106,6 +107,37 @@ def test_models_that_read_no_text_are_refused() -> None:
 def test_a_target_without_a_decoder_is_refused(gpt2: OpenedModel) -> None:
     with pytest.raises(CaptureError, match="has no decoder"):
         capture(gpt2.model, gpt2.tokenizer, "a", target="b")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "start"),
+    [
+        ("T5ForConditionalGeneration", {"decoder_start_token_id": 2, "pad_token_id": 0}, 2),
+        ("T5ForConditionalGeneration", {"pad_token_id": 1}, 1),
+        ("T5Model", {"decoder_start_token_id": 2}, 2),
+    ],
+)
+def test_a_config_that_knows_no_first_token_is_no_hindrance(kind: str, said: dict[str, int], start: int) -> None:
+    """The files of T5 say with what its decoder starts, and that of its configs has no bos_token_id at all."""
+    tokenizer = byte_level_tokenizer()
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 2, "vocab_size": len(tokenizer)}
+    config = transformers.T5Config(**sizes, **said)
+    assert not hasattr(config, "bos_token_id")
+    torch.manual_seed(0)
+    model = getattr(transformers, kind)(config).eval()
+    first = inputs_of(model, tokenizer, TEXTS, None).arguments["decoder_input_ids"][:, 0]
+    assert first.tolist() == [start, start]
+    session = capture(model, tokenizer, TEXTS)
+    model.set_attn_implementation("eager")
+    check_weights(session, eager_weights(model, tokenizer, TEXTS, None), len(TEXTS))
+
+
+def test_the_first_token_is_the_one_that_the_model_would_generate_from() -> None:
+    tokenizer = byte_level_tokenizer()
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2, "vocab_size": len(tokenizer)}
+    model = transformers.T5ForConditionalGeneration(transformers.T5Config(**sizes, pad_token_id=0)).eval()
+    model.generation_config.decoder_start_token_id = 3
+    assert inputs_of(model, tokenizer, "The cat", None).arguments["decoder_input_ids"][0, 0] == 3
 
 
 def test_an_encoder_that_attends_by_itself_is_refused() -> None:

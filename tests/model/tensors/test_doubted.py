@@ -11,7 +11,7 @@ from attn_gui.model.tensors.checks import doubts, problems
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.proposals import propose
 from attn_gui.model.tensors.reading import Reading
-from tests.model.tensors.holding import FLAGS, contents
+from tests.model.tensors.holding import FLAGS, contents, sums
 from tests.model.tensors.test_proposals import axes, read
 
 
@@ -137,3 +137,54 @@ def test_fused(shape: tuple[int, ...], expected: str, asked: bool) -> None:
     if asked:
         assert found[0].remedy is not None
         assert found[0].remedy.parts[0].axes == axes(expected.replace("hq", "qh"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "peek", "expected", "turned", "heads"),
+    [
+        ((2, 16, 12, 16), sums(False, False, False, True), "lhqk", "lqhk", 2),
+        ((16, 12, 16), sums(False, False, True), "hqk", "qhk", 1),
+        ((16, 16, 12), None, "hqk", "qkh", 2),
+        ((16, 12, 16), None, "hqk", "qhk", 1),
+    ],
+)
+def test_unequal_queries_and_keys_that_equal_the_heads_are_asked_about(
+    shape: tuple[int, ...], peek: Peek | None, expected: str, turned: str, heads: int
+) -> None:
+    held = contents(untitled=(shape, peek))
+    reading = propose(held)
+    assert reading.parts[0].axes == axes(expected)
+    n_q, n_k = (shape[expected.index(axis)] for axis in "qk")
+    found = [each for each in doubts(held, reading) if "does axis" in each.text]
+    assert [each.text.partition(": ")[2] for each in found] == [
+        f"{n_q} queries and {n_k} keys: does axis {heads} count the heads?"
+    ]
+    assert found[0].remedy is not None and found[0].remedy.parts[0].axes == axes(turned)
+    assert not problems(held, found[0].remedy)
+    assert not any("does axis" in text for text in texts(held, found[0].remedy))
+
+
+def test_heads_that_stand_last_are_found_by_what_sums_to_1() -> None:
+    """Rather as many queries as keys than [head, key, query], with as many keys as there are heads."""
+    held = contents(untitled=((2, 16, 16, 12), sums(False, False, True, False)))
+    assert propose(held).parts[0].axes == axes("lqkh")
+    # where there are other numbers of heads and keys, they may as well be transposed
+    assert read(contents(untitled=((12, 20, 10), sums(False, True, False))))["untitled"].axes == axes("hkq")
+
+
+@pytest.mark.parametrize("held", [contents(attn=((12, 20, 10), sums(False, False, True))), contents(attn=(12, 20, 20))])
+def test_what_has_no_square_or_is_one_is_no_question(held: Contents) -> None:
+    assert texts(held) == []
+
+
+def test_rows_of_numbers_that_only_their_shape_makes_scores_may_be_hidden_states() -> None:
+    held = contents(**{str(layer): ((2, 16, 384), Peek(-7.0, 6.0)) for layer in range(3)})
+    reading = propose(held)
+    assert reading.parts[0].role is Role.SCORES and reading.parts[0].layers == (0, 1, 2)
+    (doubt,) = doubts(held, reading)
+    assert doubt.text.endswith("16 queries and 384 keys: are these hidden states of 384 numbers?")
+    assert doubt.remedy is not None and doubt.remedy.parts[0].role is Role.HIDDEN
+    assert not problems(held, doubt.remedy) and not doubts(held, doubt.remedy)
+    assert texts(contents(scores=((2, 16, 384), Peek(-7.0, 6.0)))) == [], "its name says it"
+    assert texts(contents(untitled=((2, 16, 16), Peek(-7.0, 6.0)))) == [], "a token a row and a token a column"
+    assert texts(contents(untitled=((2, 16, 384), Peek(-7.0, 6.0, minus_inf=True)))) == [], "masked"

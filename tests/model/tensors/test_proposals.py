@@ -37,6 +37,8 @@ ALONE = [
     ("hidden_states", (1, 7, 768), "bqw", Role.HIDDEN),
     ("x", (7, 5), "qw", Role.HIDDEN),
     ("qkv", (1, 7, 2304), "bq*", Role.QKV),
+    ("qkv_fused", (1, 7, 2304), "bq*", Role.QKV),
+    ("qkv_proj", (1, 7, 2304), "bq*", Role.QKV),
     ("qkv", (2, 5, 3, 8, 16), "bq3hs", Role.QKV),
     ("qkv", (3, 2, 8, 5, 16), "3bhqs", Role.QKV),
     ("mask", (7, 7), "qk", Role.MASK),
@@ -60,6 +62,18 @@ def test_the_axis_that_sums_to_1_is_that_of_the_keys(shape: tuple[int, ...], sum
     for name in ("attn", "scores", "untitled"):
         part = read(contents(**{name: (shape, peek)}))[name]
         assert (part.role, part.axes) == (Role.WEIGHTS, axes(expected))
+
+
+def test_what_a_hook_on_a_module_gave_is_read_by_the_name_of_the_module() -> None:
+    sizes = {"q": 16 * 64, "k": 4 * 64, "v": 4 * 64}
+    for form, outside in (("model.layers.{}.self_attn.{}_proj", 2), ("layer.{}.attention.{}_lin", 2)):
+        names = {form.format(layer, of): (1, 7, size) for layer in range(outside) for of, size in sizes.items()}
+        held = contents(**{name.replace(".", "__"): shape for name, shape in names.items()})
+        found = {part.tensors[0]: (part.role, part.layers) for part in propose(held).parts}
+        first = {form.format(0, of): role for of, role in (("q", Role.Q), ("k", Role.K), ("v", Role.V))}
+        assert found == {name: (role, (0, 1)) for name, role in first.items()}
+        of_model = contents(**{f"{name}.weight".replace(".", "__"): (1024, 1024) for name in names})
+        assert all(part.role is None for part in propose(of_model).parts)
 
 
 def test_weights_that_are_negative_are_scores() -> None:

@@ -245,7 +245,25 @@ def test_what_is_tried_by_keyboard_and_what_is_edited_in_the_window(
     by_temperature = shown(drawer)
     assert drawer.list.item(0).text() == "Layer 1, every head: temperature 4"
     assert any(plain != changed for plain, changed in by_temperature.values())
+    assert drawer.temperature.text() == "4", "what is in force is shown"
+    drawer.scope.button("model").click()
+    assert drawer.temperature.text() == "1", "of other layers nothing was said"
+    drawer.scope.button("head").click()
+    assert drawer.temperature.text() == "4"
+    drawer.temperature.setFocus()
+    drawer.temperature.selectAll()
+    qtbot.keyClicks(drawer.temperature, "1")
+    qtbot.keyClick(drawer.temperature, Qt.Key.Key_Return)
+    told = [drawer.list.item(row).text() for row in range(drawer.list.count())]
+    assert told == ["Layer 1, every head: temperature 4", "Layer 1, head 1: temperature 1"]
+    selection.set_head(1)
+    assert drawer.temperature.text() == "4"
+    selection.set_head(0)
+    assert drawer.temperature.text() == "1"
+    drawer.scope.button("layer").click()
+    assert drawer.temperature.text() == "4"
     models.intervening.clear()
+    assert drawer.temperature.text() == "1"
 
     shows = next(action for action in models.changes.replace.actions() if "window" in action.text())
     shows.trigger()
