@@ -220,13 +220,13 @@ def test_lines_that_lie_apart_are_summed_as_far_as_is_quick(
         def fetched(self, start: int, count: int) -> bytearray:
             nonlocal reads
             reads += 1
+            assert reads < 70_000
             return super().fetched(start, count)
 
     monkeypatch.setattr(stored, "MappedFile", Counted)
     path = tmp_path / "attn.npy"
     np.lib.format.open_memmap(path, "w+", np.float64, shape)
-    assert looked(path).tensors[0].peek is not None
-    assert reads < 70_000
+    assert looked(path).tensors[0].peek is not None and reads
 
 
 def finished_in_little(contents: Any, reading: Reading) -> Session:
