@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -23,6 +24,7 @@ ENDINGS = (".npy", ".npz", ".csv")
 MAX_BYTES = 1 << 30
 MAX_ENTRIES = 10_000
 OWN_HEADERS = ("query", "key", "head")
+COMMENT = "# "
 _FLAGS = {"true": True, "false": False}
 
 
@@ -100,22 +102,52 @@ def _csv(path: Path) -> Array:
 @contextmanager
 def records_of(path: Path) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """The records of a table with the lines that they end on; blank ones are left out."""
-    delimiter = delimiter_of(path)
+    delimiter, above = delimiter_of(path), comments_of(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        lines = islice(file, above, None)
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ", strict=True)
         try:
-            yield ((reader.line_num, record) for record in reader if any(map(str.strip, record)))
+            yield ((above + reader.line_num, record) for record in reader if any(map(str.strip, record)))
         except UnicodeDecodeError as error:
             raise FileError(path, "", "UTF-8 text", f"the byte {error.object[error.start]:#04x}") from error
         except csv.Error as error:
-            raise FileError(path, f"line {max(1, reader.line_num)}", "comma-separated values", str(error)) from error
+            line = above + max(1, reader.line_num)
+            raise FileError(path, f"line {line}", "comma-separated values", str(error)) from error
 
 
 def delimiter_of(path: Path) -> str:
-    """What stands between the cells of the first line."""
+    """What stands between the cells of the first line that is no comment; a space only between numbers."""
+    return _mark_in(_above(path)[1])
+
+
+def comments_of(path: Path) -> int:
+    """How many lines of comments, as numpy.savetxt writes them, stand above the table.
+
+    The last of them is none where it names as many columns as there are.
+    """
+    count, first, last = _above(path)
+    mark = _mark_in(first).encode()
+    return count - (count > 0 and mark != b" " and last.count(mark) == first.count(mark))
+
+
+def _above(path: Path) -> tuple[int, bytes, bytes]:
+    """How many lines begin as comments do, the line after them, and the last of them; none where they are all."""
     with path.open("rb") as file:
-        line = file.readline()
-    return next((mark.decode() for mark in (b"\t", b";", b",") if mark in line), ",")
+        line = start = file.readline()
+        count, last = 0, b""
+        while line.startswith(COMMENT.encode()):
+            count, last, line = count + 1, line, file.readline()
+    return (count, line, last) if line else (0, start, b"")
+
+
+def _mark_in(line: bytes) -> str:
+    mark = next((mark.decode() for mark in (b"\t", b";", b",") if mark in line), None)
+    if mark is not None:
+        return mark
+    try:
+        return " " if len([float(word) for word in line.split()]) > 1 else ","
+    except ValueError:
+        return ","
 
 
 def cell_of(path: Path, line: int, column: int, text: str) -> float | bool:

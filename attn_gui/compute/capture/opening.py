@@ -17,7 +17,7 @@ from attn_gui.compute import budget
 from attn_gui.compute.capture.declaring import beating, check_declared
 from attn_gui.compute.capture.errors import CaptureError
 from attn_gui.compute.capture.gguf_reading import read_once
-from attn_gui.compute.capture.interface import check_architecture, refusal
+from attn_gui.compute.capture.interface import KNOWN, check_architecture, refusal
 from attn_gui.compute.capture.left_out import layers_left_out
 from attn_gui.compute.capture.library import library
 from attn_gui.compute.capture.loading import heard
@@ -84,6 +84,8 @@ def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], 
     read_config = partial(transformers.AutoConfig.from_pretrained, files.folder, trust_remote_code=False, **local)
     read_tokenizer = partial(transformers.AutoTokenizer.from_pretrained, files.folder, trust_remote_code=False, **local)
     config = _read(files, "its config", read_config)
+    if config._attn_implementation not in (None, *KNOWN):
+        config._attn_implementation = None  # flash attention, which some folders ask for, is not needed to look
     kind = _class_of(config)
     if (refused := refusal(kind)) is not None:
         raise CaptureError(refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -73,7 +74,7 @@ def _reweigh(call: Call, output: torch.Tensor, actions: Sequence[Action]) -> Non
     for action in sorted(actions, key=lambda action: isinstance(action.change, Forbid)):
         change = action.change
         rows, heads = _places(call, action)
-        at = rows[:, None], torch.tensor([place[int(head)] for head in heads], device=device)
+        at = rows[:, None], torch.tensor([place[int(head)] for head in heads], dtype=torch.int64, device=device)
         if isinstance(change, ChangeMask):
             reachable = own.any(dim=-2, keepdim=True)
             cells[at] = _cells(call, change.rule, heads) & reachable[at]
@@ -99,7 +100,9 @@ def _places(call: Call, action: Action) -> tuple[torch.Tensor, torch.Tensor]:
         for index in given:
             if not 0 <= index < most:
                 raise ExperimentError(f"attention {call.module}", f"a {what} from 1 to {most}", str(index + 1))
-    return torch.tensor([*rows], device=device), torch.tensor([*heads], device=device)
+    # the type is said, for of no heads torch would guess another
+    places = partial(torch.tensor, dtype=torch.int64, device=device)
+    return places([*rows]), places([*heads])
 
 
 def _cells(call: Call, rule: MaskRule, heads: torch.Tensor) -> torch.Tensor:

@@ -75,6 +75,9 @@ def items_of(layer: Layer) -> Iterator[Item]:
     main = next(arrays[name] for name in ("q", "scores", "weights") if name in arrays)
     keys = arrays["k"].shape[2] if "k" in arrays else main.shape[3]
     shape = (count, main.shape[1], main.shape[2], keys)
+    for name in ("scores", "weights"):
+        if name in arrays and arrays[name].shape != shape:
+            raise ExperimentError(name, f"shape {shape} (batch, heads, queries, keys)", f"shape {arrays[name].shape}")
     mask = None if layer.mask is None else mask_of_items(as_array(layer.mask, "mask"), shape)
     out = None if layer.out is None else out_of_items(as_array(layer.out, "out"), shape, arrays.get("v"))
     for index in range(count):

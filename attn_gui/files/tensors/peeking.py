@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attn_gui.files.tensors.squares import zeros_of
 from attn_gui.files.tensors.stand_ins import FAR, floor_of
 from attn_gui.files.tensors.stored import Array, computable
-from attn_gui.model.mapped import fetched
+from attn_gui.model.mapped import NEAR, fetched
 from attn_gui.model.tensors.info import Peek
 
 # of a tensor up to this size every number is looked at, of a larger one at most as many in all
@@ -20,6 +20,8 @@ WHOLE_BYTES = 1 << 24
 BLOCK = 1 << 20
 # lines along each axis that are summed, and the numbers of the longest
 LINES, LONGEST = 16, 1 << 20
+# numbers of such lines, in all, that stand apart: each is another place on the disk
+SCATTERED = 1 << 16
 # of a large tensor, rows that are looked at: each is another place on the disk
 MOST_ROWS = 512
 TOLERANCE, TOLERANCE_16 = 1e-3, 2e-2
@@ -108,7 +110,8 @@ def _rises(array: Array) -> bool:
 def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:
     """Sums of the numbers along ``axis``, without those that are NaN; of some lines where not ``whole``.
 
-    None where it is an axis of one number, or of too many. Of one token's squares the number is the sum of its row.
+    None where it is an axis of one number, or of too many to be looked at. Of one token's squares the number is the sum
+    of its row.
     """
     length = array.shape[axis]
     one_token = array.shape[-2:] == (1, 1) and axis == array.ndim - 1
@@ -118,7 +121,10 @@ def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:
         sums = computable(array).sum(axis=axis, dtype=np.float64).reshape(-1)
     else:
         others = [side for index, side in enumerate(array.shape) if index != axis]
-        places = _spread(others, LINES) if others else iter([()])
+        apart = array.strides[axis] > NEAR
+        if apart and length > SCATTERED:
+            return None
+        places = _spread(others, min(LINES, SCATTERED // length) if apart else LINES) if others else iter([()])
         indices: list[tuple[Any, ...]] = [(*place[:axis], slice(None), *place[axis:]) for place in places]
         sums = np.array([np.sum(fetched(array[index]).astype(np.float64)) for index in indices])
     return sums[~np.isnan(sums)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from attn_gui.files import csv_reader
-from attn_gui.files.arrays import OWN_HEADERS, cell_of, delimiter_of, records_of
+from attn_gui.files.arrays import COMMENT, OWN_HEADERS, cell_of, comments_of, delimiter_of, records_of
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
 from attn_gui.files.tensors.stored import Opened, held
@@ -52,7 +52,9 @@ def _table(path: Path, records: Sequence[tuple[int, list[str]]]) -> Opened:
     header = _has_header(path, records)
     body = records[1:] if header else records
     first_cells = [record[0] for _, record in islice(body, 100)]
-    labelled = width > 1 and 2 * sum(not _is_value(path, cell) for cell in first_cells) > len(first_cells)
+    # of numbered rows, as pandas writes them, an empty corner alone says that they are no numbers of the table
+    numbered = header and not records[0][1][0].strip()
+    labelled = width > 1 and (numbered or 2 * sum(not _is_value(path, cell) for cell in first_cells) > len(first_cells))
     rows: list[list[float | bool]] = []
     for line, record in body:
         if len(record) != width:
@@ -63,27 +65,37 @@ def _table(path: Path, records: Sequence[tuple[int, list[str]]]) -> Opened:
         raise FileError(path, "", "rows of numbers or flags", "names alone")
     words = {}
     if header:
-        words[COLUMNS] = tuple(records[0][1][labelled:])
+        corner, *others = records[0][1]
+        words[COLUMNS] = (corner.removeprefix(COMMENT), *others)[labelled:]
     if labelled:
         words[ROWS] = tuple(record[0] for _, record in body)
     flags = all(isinstance(cell, bool) for row in rows for cell in row)
-    mark = delimiter_of(path)
+    mark, skip = delimiter_of(path), comments_of(path) + header
+    between = None if mark == " " else mark
 
     def source(file: str) -> str:
         if decimal or flags:  # which numpy does not read
             return ""
-        skipped = ", skiprows=1" if header else ""
+        skipped = f", skiprows={skip}" if skip else ""
         columns = f", usecols=range(1, {width})" if labelled else ""
-        return f"np.loadtxt({file!r}, delimiter={mark!r}{skipped}{columns}, ndmin=2)"
+        return f"np.loadtxt({file!r}, delimiter={between!r}{skipped}{columns}, ndmin=2)"
 
     return Opened([held("", np.array(rows, bool if flags else np.float64), source)], words)
 
 
 def _has_header(path: Path, records: Sequence[tuple[int, list[str]]]) -> bool:
-    """Whether the first record names the columns: its corner is empty, or no number, as most of the others."""
+    """Whether the first record names the columns: its corner is empty, or no number, as most of the others.
+
+    So does one that is a comment, and one that counts three columns or more while not all numbers below are whole, as
+    pandas writes a table without its index.
+    """
     (corner, *others), rest = records[0][1], records[1:]
     if not rest:
         return False
+    if corner.startswith(COMMENT):
+        return True
+    if len(others) > 1 and records[0][1] == [str(column) for column in range(len(others) + 1)]:
+        return not all(cell.strip().lstrip("+-").isdigit() for _, record in rest for cell in record)
     named = sum(not _is_value(path, cell) for cell in others)
     return (not corner.strip() and bool(others)) or (not _is_value(path, corner) and 2 * named >= len(others))
 

@@ -322,6 +322,11 @@ def test_what_is_wrong_is_said_in_words_of_our_own(folder: Path, damage: Callabl
     assert not any(word in str(caught.value) for word in foreign)
 
 
+def test_flash_attention_is_not_needed(folder: Path) -> None:
+    reconfigured(_attn_implementation="flash_attention_2")(folder)
+    assert open_model(folder).model.config._attn_implementation == "sdpa"
+
+
 def test_a_class_that_is_no_name_is_passed_over(folder: Path) -> None:
     reconfigured(architectures=[5])(folder)
     assert open_model(folder).architecture == "GPT2Model"

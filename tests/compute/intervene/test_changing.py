@@ -100,6 +100,14 @@ def test_a_temperature_divides_the_scale(temperature: float) -> None:
     np.testing.assert_allclose(after, numpy_output(c, EVERY, 0.5 / temperature), atol=2e-6)
 
 
+@pytest.mark.parametrize(
+    "change", [SwitchOff(), ReplaceBy("mean"), ReplaceBy("even"), Forbid(1, 0), ChangeMask(Causal())]
+)
+def test_what_is_about_no_heads_changes_nothing(change: Change) -> None:
+    before, after = run(call(3), action(change, ()))
+    assert np.array_equal(before, after)
+
+
 def test_another_mask_leaves_padding_masked() -> None:
     padded = torch.ones(TEXTS, 1, N, N, dtype=torch.bool)
     padded[1, :, :, 3:] = False

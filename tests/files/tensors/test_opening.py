@@ -12,8 +12,10 @@ import pytest
 import torch
 
 from attn_gui.files.errors import FileError
+from attn_gui.files.tensors import stored
 from attn_gui.files.tensors.looking import look
 from attn_gui.files.tensors.peeking import peek
+from attn_gui.model.mapped import MappedFile
 from attn_gui.model.precision import Precision
 from attn_gui.model.session import Session
 from attn_gui.model.sources import FromTokens, GivenQKV, GivenScores, GivenWeights
@@ -205,6 +207,26 @@ def test_a_look_at_much_is_a_look_at_some(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         made.experiments[0].experiment.source.parts()["N"][6, 7], np.full(2048, 1 / 2048, "f2")
     )
+
+
+@pytest.mark.parametrize("shape", [(200_000, 8000), (40_000, 40_000)])
+def test_lines_that_lie_apart_are_summed_as_far_as_is_quick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int]
+) -> None:
+    """Columns of a long table are places on the disk as many as it has rows: no look takes a minute."""
+    reads = 0
+
+    class Counted(MappedFile):
+        def fetched(self, start: int, count: int) -> bytearray:
+            nonlocal reads
+            reads += 1
+            assert reads < 70_000
+            return super().fetched(start, count)
+
+    monkeypatch.setattr(stored, "MappedFile", Counted)
+    path = tmp_path / "attn.npy"
+    np.lib.format.open_memmap(path, "w+", np.float64, shape)
+    assert looked(path).tensors[0].peek is not None and reads
 
 
 def finished_in_little(contents: Any, reading: Reading) -> Session:

@@ -131,6 +131,40 @@ def test_names_of_rows_and_columns_of_tables(tmp_path: Path) -> None:
         np.testing.assert_array_equal(e.source.parts()["N"], [[[0.5, 0.25, 0.25], [0, 1, 0]]])
 
 
+WEIGHTS = np.array([[0.5, 0.25, 0.25], [0, 1, 0], [0.125, 0.375, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        # as pandas writes them, with its index and without
+        (",0,1,2\n0,0.5,0.25,0.25\n1,0,1,0\n2,0.125,0.375,0.5\n", True),
+        ("0,1,2\n0.5,0.25,0.25\n0,1,0\n0.125,0.375,0.5\n", True),
+        # as numpy.savetxt does, which has spaces between them unless told otherwise
+        ("0.5 0.25 0.25\n0 1 0\n0.125 0.375 0.5\n", False),
+        ("  0.500  0.250  0.250\n  0.000  1.000  0.000\n  0.125  0.375  0.500\n", False),
+        ("# of layer 3\n# of head 5\n0.5,0.25,0.25\n0,1,0\n0.125,0.375,0.5\n", False),
+        ("# of layer 3, head 5\n0.5 0.25 0.25\n0 1 0\n0.125 0.375 0.5\n", False),
+        ("# of layer 3\n# 0,1,2\n0.5,0.25,0.25\n0,1,0\n0.125,0.375,0.5\n", True),
+    ],
+)
+def test_tables_as_other_programs_write_them(tmp_path: Path, text: str, named: bool) -> None:
+    (tmp_path / "attn.csv").write_text(text)
+    contents = looked(tmp_path / "attn.csv")
+    session = opened(contents, propose(contents))
+    np.testing.assert_array_equal(session.experiment.source.parts()["N"], [WEIGHTS])
+    assert bool(contents.words) is named
+    source = next(iter(session.named.origin.expressions.values()))
+    expression = source.replace("attn.csv", str(tmp_path / "attn.csv"))
+    np.testing.assert_array_equal(eval(expression, {"np": np}), [WEIGHTS])
+
+
+def test_whole_numbers_that_count_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,2\n3,4,5\n6,7,8\n")
+    contents = looked(tmp_path / "a.csv")
+    assert contents.tensors[0].shape == (3, 3) and not contents.words
+
+
 def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("0,5;0,5\n0,25;0,75\n")
     contents = looked(tmp_path / "a.csv")

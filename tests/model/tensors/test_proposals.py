@@ -52,9 +52,13 @@ def test_one_tensor(name: str, shape: tuple[int, ...], expected: str, role: Role
     assert (part.role, part.axes) == (role, axes(expected))
 
 
+# as many queries as keys are more usual than as many heads
+HEADS_LAST = [((9, 9, 8), 1, "qkh"), ((2, 9, 9, 8), 2, "lqkh"), ((3, 1, 9, 9, 8), 3, "lbqkh"), ((9, 8, 9), 2, "hqk")]
+
+
 @pytest.mark.parametrize(
     ("shape", "summing", "expected"),
-    [((8, 9, 7), 2, "hqk"), ((8, 9, 7), 1, "hkq"), ((7, 9), 0, "kq"), ((2, 8, 9, 7), 2, "lhkq")],
+    [((8, 9, 7), 2, "hqk"), ((8, 9, 7), 1, "hkq"), ((7, 9), 0, "kq"), ((2, 8, 9, 7), 2, "lhkq"), *HEADS_LAST],
 )
 def test_the_axis_that_sums_to_1_is_that_of_the_keys(shape: tuple[int, ...], summing: int, expected: str) -> None:
     peek = sums(*(index == summing for index in range(len(shape))))
