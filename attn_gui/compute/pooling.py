@@ -22,6 +22,8 @@ def pool(values: Array, allowed: NDArray[np.bool_] | None, out: tuple[int, int],
 
     ``allowed`` None allows everything; ``out`` is at most the window's shape. Means are taken in float64.
     """
+    if allowed is not None and allowed.size and not any(allowed.strides) and allowed.flat[0]:
+        allowed = None
     rows, columns = edges(values.shape[0], out[0]), edges(values.shape[1], out[1])
     if how == "mean":
         counted = values if allowed is None else np.where(allowed, values, 0)

@@ -34,7 +34,8 @@ def draw(
     from_overview = look.factors == matrix.factors and matrix.has_overview(how)
     coarse = tuple(wide // own for wide, own in zip(matrix.factors, look.factors, strict=True))
     r, c = np.arange(*look.rows) // coarse[0], np.arange(*look.columns) // coarse[1]
-    values, allowed = values[np.ix_(r, c)], allowed[np.ix_(r, c)]
+    # axis by axis, which is faster than both at once and lets other threads go on
+    values, allowed = (part.take(r, axis=0).take(c, axis=1) for part in (values, allowed))
     sampled, finer = not exact[r].all(), False
     if not from_overview:
         finer = look.direct
