@@ -49,20 +49,10 @@ def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...
 
 
 def _by_sums(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
-    """Against weights whose keys do not sum to 1 while another axis does.
-
-    Of keys that are not the last axis, as many queries with the heads behind ([query, key, head]) are more usual than
-    as many heads ([head, key, query]).
-    """
+    """Against weights whose keys do not sum to 1 while another axis does."""
     if role is not Role.WEIGHTS or tensor.peek is None or not any(tensor.peek.sums):
         return 0.0
-    if not tensor.peek.sums[axes.index(Axis.KEY)]:
-        return 4.0
-    lengths = dict(zip(axes, tensor.shape, strict=True))
-    heads, is_square = lengths.get(Axis.HEAD), lengths[Axis.QUERY] == lengths[Axis.KEY]
-    if axes[-3:] == (Axis.QUERY, Axis.KEY, Axis.HEAD) and is_square and heads != lengths[Axis.KEY]:
-        return -1.5
-    return 1.0 * (axes[-2:] == (Axis.KEY, Axis.QUERY) and not is_square and heads == lengths[Axis.KEY])
+    return 0.0 if tensor.peek.sums[axes.index(Axis.KEY)] else 4.0
 
 
 def _by_words(contents: Contents, tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
