@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-import numpy as np
-from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPixmap
 
 What = TypeVar("What", bound=Hashable)
 Write = Callable[[QPainter, What, QRectF], None]
@@ -18,13 +17,13 @@ KEPT = 2048
 
 
 class Stamps:
-    """Each is written once for where within a pixel it begins, on the ground that it lies on, and cut to its ink.
+    """Each is written once for where within a pixel it begins, on the ground that it lies on.
 
     Where a pixel is not a whole number of the device's, it is written as it would be without stamps.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, tuple[QPixmap, int, int]] = {}
+        self._kept: dict[Hashable, QPixmap] = {}
         self._of: tuple[object, ...] = ()
         self._ratio = 1.0
         self._ground, self._ink = QColor(), QColor()
@@ -56,26 +55,15 @@ class Stamps:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
             kept = self._kept[key] = self._made(what, room.translated(-left, -top), write)
-        pixmap, across, down = kept
-        painter.drawPixmap(left + across, top + down, pixmap)
+        painter.drawPixmap(left, top, kept)
 
-    def _made(self, what: What, room: QRectF, write: Write[What]) -> tuple[QPixmap, int, int]:
-        """The picture of the ink, and where in ``room`` it lies."""
+    def _made(self, what: What, room: QRectF, write: Write[What]) -> QPixmap:
+        """The picture of ``room``."""
         ratio = int(self._ratio)
-        width, height = math.ceil(room.right()), math.ceil(room.bottom())
-        image = QImage(max(1, width * ratio), max(1, height * ratio), QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(ratio)
-        image.fill(self._ground)
-        painter = QPainter(image)
+        made = QPixmap(max(1, math.ceil(room.right()) * ratio), max(1, math.ceil(room.bottom()) * ratio))
+        made.setDevicePixelRatio(ratio)
+        made.fill(self._ground)
+        painter = QPainter(made)
         painter.setPen(self._ink)
         write(painter, what, room)
-        painter.end()
-        pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width())
-        inked = pixels != pixels.dtype.type(self._ground.rgb())
-        rows, columns = (inked.any(axis=axis).nonzero()[0] // ratio for axis in (1, 0))
-        if not len(rows):
-            return QPixmap(), 0, 0
-        left, top = int(columns[0]), int(rows[0])
-        right, bottom = int(columns[-1]) + 1, int(rows[-1]) + 1
-        ink = QRect(left * ratio, top * ratio, (right - left) * ratio, (bottom - top) * ratio)
-        return QPixmap.fromImage(image.copy(ink)), left, top
+        return made
