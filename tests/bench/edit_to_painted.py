@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from collections.abc import Iterator
@@ -64,6 +65,9 @@ def opened(first: Experiment, memory: int | None = None) -> Iterator[Watched]:
         try:
             watched = Watched(window)
             watched.settle()
+            # as the program does once its first result is there
+            gc.collect()
+            gc.freeze()
             yield watched
         finally:
             window.context.document.open(window.context.document.session, None)
