@@ -88,6 +88,14 @@ def test_a_mask_with_one_sensible_meaning_is_read_so_and_it_is_said(
     assert "mask: true (or 1) means blocked, as its name says" in told(capsys, "info", str(path))[1].splitlines()
 
 
+def test_zeros_of_the_weights_decide_what_a_mask_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    live = np.arange(4) < 3
+    weights = np.tri(4) * live / (np.tri(4) * live).sum(-1, keepdims=True)
+    np.savez(tmp_path / "a.npz", scores=np.zeros((2, 4, 4)), attentions=np.stack([weights] * 2), mask=~live[None])
+    line = "mask: true (or 1) means blocked: so it blocks what has weight 0 in the file; --mask-means says otherwise"
+    assert line in told(capsys, "info", str(tmp_path / "a.npz"))[1].splitlines()
+
+
 def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command takes the same one, or says that there is none."""
     code, out, _ = told(capsys, "scores", "--example", "minilm", "--layer", "3")

@@ -12,8 +12,8 @@ from attn_gui.files.regular import is_folder
 from attn_gui.files.summary import printable
 from attn_gui.files.tensors import ENDINGS, token_lists
 from attn_gui.files.tensors.looking import look
-from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, cells_of, previews
 from attn_gui.files.tensors.opening import ids_of, session_of
+from attn_gui.files.tensors.previewing import LARGEST_PREVIEWED, MaskPreview, cells_of, previews, proposed
 from attn_gui.model.counted import counted
 from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.mask_import import Meaning
@@ -133,7 +133,7 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
     if choices.meaning is not None:
         reading = replace(reading, meaning=choices.meaning)
     elif reading.meaning is None:
-        reading = replace(reading, meaning=_meaning(contents, reading))
+        reading = replace(reading, meaning=proposed(_previews(contents, reading)))
     if choices.tokens is not None:
         reading = replace(reading, tokens=_tokens(contents, reading, choices.tokens), key_tokens=None)
     return reading
@@ -174,19 +174,17 @@ def _named(part: Part, told: ToldRole | ToldAxes) -> str:
     return told.name or part.tensors[0]
 
 
-def _meaning(contents: Contents, reading: Reading) -> Meaning | None:
-    """Of a mask of flags the meaning that alone leaves every query a key, as in the window; None for neither, or both.
+def _previews(contents: Contents, reading: Reading) -> tuple[MaskPreview, ...]:
+    """The mask with each of its meanings, as in the window.
 
-    None also for a mask that is too large for the window to show, and for one that does not fit.
+    Empty also for a mask that is too large for the window to show, and for one that does not fit.
     """
     part = next((part for part in reading.used() if part.role is Role.MASK), None)
     if part is None or any(p.field != "meaning" for p in problems(contents, reading)):
-        return None
+        return ()
     if cells_of(contents.tensor(part.tensors[0]), part) > LARGEST_PREVIEWED:
-        return None
-    found = previews(contents, reading)
-    whole = [preview.meaning for preview in found if not preview.empty]
-    return whole[0] if len(whole) == 1 < len(found) else None
+        return ()
+    return previews(contents, reading)
 
 
 def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]:
@@ -257,8 +255,11 @@ def _why(contents: Contents, reading: Reading, choices: Choices) -> str:
         return ", as --mask-means says"
     if reading.meaning == "additive":
         return ""
-    by_name = meaning_of(contents, reading) is not None
-    return ", as its name says" if by_name else ": so every query has a key; --mask-means says otherwise"
+    if meaning_of(contents, reading) is not None:
+        return ", as its name says"
+    agrees = any(each.agrees for each in _previews(contents, reading) if each.meaning == reading.meaning)
+    why = "so it blocks what has weight 0 in the file" if agrees else "so every query has a key"
+    return f": {why}; --mask-means says otherwise"
 
 
 def _called(part: Part) -> str:
