@@ -88,6 +88,19 @@ def test_a_mask_with_one_sensible_meaning_is_read_so_and_it_is_said(
     assert "mask: true (or 1) means blocked, as its name says" in told(capsys, "info", str(path))[1].splitlines()
 
 
+def test_names_of_each_item_are_those_of_the_one_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "a.npz", scores=np.zeros((2, 1, 2, 2)))
+    names = tmp_path / "names.json"
+    names.write_text('[["the", "cat"], ["a", "dog"]]')
+    arguments = ["export", str(tmp_path / "a.npz"), "--axes", "batch,head,query,key", "--tokens", str(names)]
+    for item, first in ((1, "the"), (2, "a")):
+        out = tmp_path / str(item)
+        assert told(capsys, *arguments, "--batch", str(item), "--stage", "N", "--out", str(out))[0] == 0
+        assert first in next(out.glob("N*.csv")).read_text().splitlines()[1]
+
+
 def test_zeros_of_the_weights_decide_what_a_mask_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     live = np.arange(4) < 3
     weights = np.tri(4) * live / (np.tri(4) * live).sum(-1, keepdims=True)

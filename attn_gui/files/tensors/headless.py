@@ -189,7 +189,7 @@ def _previews(contents: Contents, reading: Reading) -> tuple[MaskPreview, ...]:
 
 def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]:
     if not token_lists.is_tokenizer(path):
-        return token_lists.read(path)
+        return token_lists.read(path, reading.batch)
     ids = ids_of(contents, reading)
     if ids is None:
         raise FileError(contents.path, "", "ids of tokens (input_ids), for the tokenizer to name", "none")
