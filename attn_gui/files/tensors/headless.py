@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from pathlib import Path
@@ -18,13 +18,14 @@ from attn_gui.model.counted import counted
 from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.session import Session
-from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
-from attn_gui.model.tensors.problem import Problem
+from attn_gui.model.tensors.problem import Problem, source_of
 from attn_gui.model.tensors.proposals import meaning_of
 from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.sizes import OF_KEYS, Sizes
 from attn_gui.model.tensors.told import NotThere, ToldAxes, ToldRole, as_told
 
 SHOWN = 200
@@ -54,7 +55,7 @@ class Choices:
 
 
 class Contradiction(FileError):
-    """What is told of tensors contradicts itself, or is told of one that is not read."""
+    """What is told of tensors contradicts itself, or is told of what is not there, or not read."""
 
 
 def is_tensors(path: Path) -> bool:
@@ -134,6 +135,8 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
         reading = replace(reading, meaning=choices.meaning)
     elif reading.meaning is None:
         reading = replace(reading, meaning=proposed(_previews(contents, reading)))
+    if not any(problem.field not in ("meaning", "tokens", "key_tokens") for problem in problems(contents, reading)):
+        _check_used(contents, reading, choices)
     if choices.tokens is not None:
         reading = replace(reading, tokens=_tokens(contents, reading, choices.tokens), key_tokens=None)
     return reading
@@ -163,6 +166,31 @@ def _check_told(path: str, reading: Reading, choices: Choices) -> None:
         if part.role is None:
             expected = f"axes of a tensor that is read (--read says as what: --read weights={name})"
             raise Contradiction(path, "", expected, f"those of {name}, which is not")
+
+
+def _check_used(contents: Contents, reading: Reading, choices: Choices) -> None:
+    """Raise Contradiction where a number, or what a mask means, is told of what the file has nothing of."""
+    beside = [part for part in reading.used() if part.is_side_by_side]
+    of_keys = [part for part in beside if part.role in (*OF_KEYS, Role.QKV)]
+    unsaid, said = sizes(contents, replace(reading, heads=None, kv_heads=None)), sizes(contents, reading)
+    for option, told, own, taken, parts in (
+        ("--heads", choices.heads, _counts(unsaid, "heads"), _counts(said, "heads"), beside),
+        ("--kv-heads", choices.kv_heads, _counts(unsaid, "kv_heads"), _counts(said, "kv_heads"), of_keys),
+    ):
+        if told is not None and told not in own and not (parts and told in taken):
+            there = f"{counted(max(own), 'head')} by themselves" if own else "none"
+            raise Contradiction(contents.path, "", f"heads side by side in one axis, for {option} {told}", there)
+    if choices.batch is not None and not any(Axis.BATCH in part.axes for part in reading.used()):
+        raise Contradiction(contents.path, "", "a batch, for --batch", f"item {choices.batch + 1}")
+    masks = [part for part in reading.used() if part.role is Role.MASK]
+    if choices.meaning is not None and not masks:
+        raise Contradiction(contents.path, "", "a mask, for --mask-means", "none")
+    if choices.meaning is not None and all(source_of(reading, part.group) is Role.WEIGHTS for part in masks):
+        raise Contradiction(contents.path, "", "a mask that acts, for --mask-means", "one beside weights alone")
+
+
+def _counts(found: Mapping[str, Sizes], name: str) -> set[int]:
+    return {getattr(size, name) for size in found.values()} - {0}
 
 
 def _part_told(reading: Reading, name: str) -> Part:
