@@ -88,6 +88,52 @@ def test_a_mask_with_one_sensible_meaning_is_read_so_and_it_is_said(
     assert "mask: true (or 1) means blocked, as its name says" in told(capsys, "info", str(path))[1].splitlines()
 
 
+def test_names_of_each_item_are_those_of_the_one_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "a.npz", scores=np.zeros((2, 1, 2, 2)))
+    names = tmp_path / "names.json"
+    names.write_text('[["the", "cat"], ["a", "dog"]]')
+    arguments = ["export", str(tmp_path / "a.npz"), "--axes", "batch,head,query,key", "--tokens", str(names)]
+    for item, first in ((1, "the"), (2, "a")):
+        out = tmp_path / str(item)
+        assert told(capsys, *arguments, "--batch", str(item), "--stage", "N", "--out", str(out))[0] == 0
+        assert first in next(out.glob("N*.csv")).read_text().splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--heads", "4"], "expected heads side by side in one axis, for --heads 4, received 12 heads by themselves"),
+        (["--kv-heads", "4"], "expected heads side by side in one axis, for --kv-heads 4, received 12 heads"),
+        (["--mask-means", "blocked"], "expected a mask, for --mask-means, received none"),
+        (["--batch", "1"], "expected a batch, for --batch, received item 1"),
+    ],
+)
+@pytest.mark.parametrize("command", ["scores", "info"])
+def test_what_is_told_of_nothing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, arguments: list[str], said: str
+) -> None:
+    np.save(tmp_path / "att0.npy", np.full((12, 4, 4), 0.25))
+    code, _, err = told(capsys, command, str(tmp_path / "att0.npy"), *arguments)
+    assert code == 2 and said in err
+    assert told(capsys, command, str(tmp_path / "att0.npy"), "--heads", "12")[0] == 0
+
+
+def test_a_mask_beside_weights_alone_means_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "a.npz", attn=np.full((2, 4, 4), 0.25), mask=np.tri(4, dtype=bool))
+    code, _, err = told(capsys, "scores", str(tmp_path / "a.npz"), "--mask-means", "allowed")
+    assert code == 2 and "expected a mask that acts, for --mask-means, received one beside weights alone" in err
+
+
+def test_zeros_of_the_weights_decide_what_a_mask_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    live = np.arange(4) < 3
+    weights = np.tri(4) * live / (np.tri(4) * live).sum(-1, keepdims=True)
+    np.savez(tmp_path / "a.npz", scores=np.zeros((2, 4, 4)), attentions=np.stack([weights] * 2), mask=~live[None])
+    line = "mask: true (or 1) means blocked: so it blocks what has weight 0 in the file; --mask-means says otherwise"
+    assert line in told(capsys, "info", str(tmp_path / "a.npz"))[1].splitlines()
+
+
 def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command takes the same one, or says that there is none."""
     code, out, _ = told(capsys, "scores", "--example", "minilm", "--layer", "3")

@@ -136,5 +136,8 @@ def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
         help="what its axes count, as head,query,key: " + ", ".join(Axis),
     )
     of.add_argument(
-        "--tokens", type=arguments.file_name, metavar="FILE", help="names, or a tokenizer.json for the file's ids"
+        "--tokens",
+        type=arguments.file_name,
+        metavar="FILE",
+        help="names, or a list of them for each item of the batch, or a tokenizer.json for the file's ids",
     )

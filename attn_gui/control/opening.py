@@ -15,7 +15,7 @@ from attn_gui.control.jobs import Jobs
 from attn_gui.control.storage import reason
 from attn_gui.control.worker import Priority, Steps, Worker, at_once
 from attn_gui.files.errors import FileError
-from attn_gui.files.tensors import looking, masking, opening
+from attn_gui.files.tensors import looking, masking, opening, previewing
 from attn_gui.model.biases.additive import Additive
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
@@ -74,7 +74,7 @@ class TensorOpening(Jobs):
         """Say what the mask allows in each of its meanings."""
         self._worker.submit(
             PREVIEW,
-            at_once(lambda: masking.previews(contents, reading)),
+            at_once(lambda: previewing.previews(contents, reading)),
             Priority.TRACE,
             self.previewed.emit,
             lambda error: self._fail(error, self.not_previewed.emit),

@@ -37,14 +37,14 @@ class TokenReading(QObject):
         super().__init__(parent)
         self._worker = worker
 
-    def split(self, which: str, text: str, tokenizer: Path | None) -> None:
-        """The names that ``text`` lists, or that ``tokenizer`` makes of it."""
-        self._submit(which, lambda: _split(text, tokenizer))
+    def split(self, which: str, text: str, tokenizer: Path | None, item: int) -> None:
+        """The names that ``text`` lists, of that ``item`` of the batch if of several, or that ``tokenizer`` makes."""
+        self._submit(which, lambda: _split(text, tokenizer, item))
 
     def open(self, which: str, path: Path, contents: Contents, reading: Reading) -> None:
         """The names that a file lists; a tokenizer names the ids of the queries' tokens in ``contents``, if there are.
 
-        What is read as token ids in ``reading`` are those.
+        What is read as token ids in ``reading`` are those. Of lists for several items of a batch it is the item opened.
         """
         named = which == QUERIES
         self._submit(which, lambda: _read(path, contents if named else None, reading))
@@ -70,9 +70,9 @@ class TokenReading(QObject):
             raise error
 
 
-def _split(text: str, tokenizer: Path | None) -> Steps:
+def _split(text: str, tokenizer: Path | None, item: int) -> Steps:
     if tokenizer is None:
-        return TokenList(token_lists.parsed(text))
+        return TokenList(token_lists.parsed(text, item))
     return (yield from token_lists.text_steps(tokenizer, text))
 
 
@@ -81,6 +81,6 @@ def _read(path: Path, contents: Contents | None, reading: Reading) -> Steps:
     tokenizer = token_lists.tokenizer_in(path)
     yield 0.5  # it may be large, and is not read further once nobody wants it
     if tokenizer is None:
-        return TokenList(token_lists.read(path))
+        return TokenList(token_lists.read(path, reading.batch))
     ids = None if contents is None else ids_of(contents, reading)
     return path if ids is None else token_lists.of_ids(path, ids, tokenizer)

@@ -23,12 +23,12 @@ class HeadAt:
 def layer_name(named: NamedExperiment, index: int) -> str:
     """What the experiment at ``index`` is called where there is little room: its number, or "L3" as a layer.
 
-    Of the second item of a batch "L3/2"; of a cross-attention "L3×".
+    Of the second item of a batch "L3·i2"; of a cross-attention "L3×".
     """
     place = named.place
     if place is None:
         return str(index + 1)
-    return f"L{place.layer + 1}{'×' if place.kind == 'cross' else ''}{f'/{place.batch + 1}' if place.batch else ''}"
+    return f"L{place.layer + 1}{'×' if place.kind == 'cross' else ''}{f'·i{place.batch + 1}' if place.batch else ''}"
 
 
 def stack_of(session: Session) -> list[int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 CONFIG, GGUF = "config.json", ".gguf"
+# of an adapter (LoRA and the like), which peft saves apart from the model that it changes
+ADAPTER = "adapter_config.json"
 WEIGHTS = (
     "model.safetensors",
     "model.safetensors.index.json",

@@ -57,4 +57,4 @@ def test_short_names(number: int, name: str) -> None:
     assert layer_name(layer(number), 5) == name
     assert layer_name(NamedExperiment("x", layer(0).experiment), 5) == "6"
     assert layer_name(layer(number, batch=0), 5) == name
-    assert layer_name(layer(number, batch=1, kind="cross"), 5) == f"{name}×/2"
+    assert layer_name(layer(number, batch=1, kind="cross"), 5) == f"{name}×·i2"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -21,6 +21,7 @@ from attn_gui.model.exercise import Exercise, hidden_by
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import percentages
 from attn_gui.views.heatmap.heatmap import Heatmap
 from attn_gui.views.main_window import MainWindow
@@ -561,5 +562,11 @@ def test_the_sums_say_that_hidden_keys_are_among_what_is_added(window: MainWindo
     assert column.accessibleDescription() == "every row sums to 1; of every key, the 2 hidden keys too"
     assert told_at(4) == "Sums of the rows: of every key, the 2 hidden keys too"
     assert told_at(column.height() // 2).endswith("; of every key, the 2 hidden keys too")
+    column.set_header(HEADER)
+    head = column.grab(QRect(0, 0, column.width(), HEADER)).toImage()
+    edges = [(x, y) for x in range(head.width()) for y in (0, head.height() - 1)]
+    edges += [(x, y) for x in (0, head.width() - 1) for y in range(head.height())]
+    assert len({head.pixel(x, y) for x, y in edges}) == 1, "no letter of its heading is cut off"
+    assert len({head.pixel(x, head.height() // 2) for x in range(head.width())}) > 1
     arrange(qtbot, window, Arrangement(False, True))
     assert column.accessibleDescription() == "every row sums to 1", "of merged pieces every one is drawn"

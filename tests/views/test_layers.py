@@ -264,6 +264,18 @@ def test_rollout_comes_as_one_more_experiment(
     assert drawer.rollout.isEnabled()
 
 
+def test_the_row_of_a_rollout_comes_into_sight(drawer: LayersDrawer, context: Context, qtbot: QtBot) -> None:
+    context.document.open(layers(12, 4, 6), None)
+    wait(drawer, qtbot)
+    drawer.rollout.setFocus()
+    qtbot.keyClick(drawer.rollout, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: len(context.document.session.experiments) == 13, timeout=10_000)
+    wait(drawer, qtbot)
+    grid = drawer.grid
+    shown = grid.visualRect(drawer.model.index_of(HeadAt(12, context.selection.head)))
+    assert grid.viewport().rect().contains(shown), (shown, grid.viewport().rect())
+
+
 def test_cancel_leaves_what_is_not_scored(drawer: LayersDrawer, context: Context, qtbot: QtBot) -> None:
     context.document.open(layers(2, 4, 300, seed=1), None)
     drawer.order.button("largest").click()

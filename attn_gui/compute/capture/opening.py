@@ -25,6 +25,7 @@ from attn_gui.compute.capture.places import ModelFiles, model_files
 from attn_gui.compute.capture.reasons import misfit, reason
 from attn_gui.compute.capture.stepping import in_steps
 from attn_gui.model.errors import TooLarge
+from attn_gui.model.model_files import ADAPTER
 
 # the parts done when transformers is there, and when the tokenizer is
 _IMPORTED, _READ = 0.1, 0.3
@@ -42,8 +43,8 @@ class OpenedModel:
 
     path: its folder, or the GGUF file, absolute. architecture: the name of its class.
     is_encoder_decoder: whether its decoder reads a text of its own (the target). has_guesses: whether it has a
-    language head, so that its output is logits over the vocabulary. left_out: a sentence on layers whose weights were
-    not used; "" where there are none.
+    language head, so that its output is logits over the vocabulary. left_out: sentences on layers whose weights were
+    not used, and on an adapter; "" where there are none.
     """
 
     model: Any
@@ -125,6 +126,10 @@ def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], 
     _check_numbers(files, model, lambda: report(done))
     model.eval()
     model.name_or_path = str(files.path)
+    left_out = (
+        layers_left_out(info["unexpected_keys"], (name for name, _ in model.named_parameters())),
+        _adapter_left_out(files, model),
+    )
     return OpenedModel(
         model,
         tokenizer,
@@ -132,8 +137,16 @@ def _opened(files: ModelFiles, where: dict[str, str], report: Callable[[float], 
         type(model).__name__,
         bool(getattr(model.config, "is_encoder_decoder", False)),
         model.get_output_embeddings() is not None,
-        layers_left_out(info["unexpected_keys"], (name for name, _ in model.named_parameters())),
+        ". ".join(filter(None, left_out)),
     )
+
+
+def _adapter_left_out(files: ModelFiles, model: Any) -> str:
+    """A sentence on an adapter in the folder, which transformers takes in where peft is there; "" for none."""
+    there = files.gguf is None and (files.folder / ADAPTER).is_file()
+    if not there or getattr(model, "_hf_peft_config_loaded", False):
+        return ""
+    return f"The adapter beside it ({ADAPTER}) was not used: save both as one, as peft's merge_and_unload() makes them"
 
 
 def _read(files: ModelFiles, what: str, read: Callable[[], Any]) -> Any:

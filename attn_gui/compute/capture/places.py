@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attn_gui.compute.capture.errors import CaptureError
-from attn_gui.model.model_files import CONFIG, GGUF, WEIGHTS
+from attn_gui.model.model_files import ADAPTER, CONFIG, GGUF, WEIGHTS
 
 _LONGEST = 300
 _LOCAL = "Nothing is fetched: only files on this computer are opened."
@@ -80,6 +80,11 @@ def _in_folder(folder: Path) -> ModelFiles:
         return ModelFiles(folder, files[0].name)
     if files:
         raise CaptureError(f"{folder} has {len(files)} GGUF files: open one of them, such as {files[0].name}")
+    if (folder / ADAPTER).is_file():
+        raise CaptureError(
+            f"{folder} is an adapter ({ADAPTER}) without the model that it changes: save both as one, as peft's "
+            "merge_and_unload() makes them"
+        )
     raise CaptureError(
         f"{folder} has no {CONFIG}: a model is a folder with {CONFIG}, weights ({WEIGHTS[0]} or {WEIGHTS[2]}) and "
         f"the files of its tokenizer, or a GGUF file. {_LOCAL}"

@@ -13,6 +13,7 @@ from attn_gui.files.script.shapes import AXES, mask_of_items, out_of_items, with
 from attn_gui.files.tensors.implied import mask_in_numbers, with_mask
 from attn_gui.files.tensors.masking import are_flags
 from attn_gui.model.biases.additive import Additive
+from attn_gui.model.counted import counted
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import precision_of
@@ -124,8 +125,14 @@ def _of_item(field: str, names: Names | None, index: int, count: int) -> list[st
         raise ExperimentError(field, "a list of names", "one text" if isinstance(names, str) else repr(names)[:60])
     if all(isinstance(name, str) for name in names):
         return [str(name) for name in names]
+    others = [each for each in names if isinstance(each, str) or not isinstance(each, Sequence | np.ndarray)]
+    if others:
+        lists = "names as texts, in one list" + (f" or in one for each of {count} items" if count > 1 else "")
+        what = next((each for each in others if not isinstance(each, str)), "")
+        kind = "ids of tokens" if hasattr(what, "__index__") else "texts among lists" if what == "" else "others"
+        raise ExperimentError(field, lists, f"{kind}: {repr(names)[:40]}")
     if len(names) != count:
-        raise ExperimentError(field, f"a list for each of {count} items", str(len(names)))
+        raise ExperimentError(field, f"a list for each of {counted(count, 'item')}", counted(len(names), "list"))
     return [str(name) for name in names[index]]
 
 

@@ -58,6 +58,8 @@ def show(
     _check_screen()
     named = Layer(q, k, v, mask, out, scores, weights, tokens, key_tokens, scale)
     if isinstance(what, str | PathLike) and named.is_empty:
+        if not os.fspath(what):
+            raise FileError("", "", "the name of a file or a folder", "an empty name")
         path = Path(what).absolute()
         if not path.exists():
             raise FileError(path, "", "a file or a folder", "a name that does not exist")

@@ -5,7 +5,7 @@
     contents = yield from looking.look([path])        # Contents; a generator that yields the part done
     reading = proposals.propose(contents)             # the person corrects it
     checks.problems(contents, reading)                # nothing, or sentences that name the axis
-    previews = masking.previews(contents, reading)    # of a mask: each meaning, allowed keys a row
+    previews = previewing.previews(contents, reading)    # of a mask: each meaning, allowed keys a row
     session = yield from opening.session_of(contents, reading)
 
 ``.npy``, ``.npz``, ``.safetensors``, ``.pt``, ``.pth``, ``.csv``, ``.tsv``, ``.json``, and folders with a file a layer.

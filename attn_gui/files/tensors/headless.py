@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from pathlib import Path
@@ -12,19 +12,20 @@ from attn_gui.files.regular import is_folder
 from attn_gui.files.summary import printable
 from attn_gui.files.tensors import ENDINGS, token_lists
 from attn_gui.files.tensors.looking import look
-from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, cells_of, previews
 from attn_gui.files.tensors.opening import ids_of, session_of
+from attn_gui.files.tensors.previewing import LARGEST_PREVIEWED, MaskPreview, cells_of, previews, proposed
 from attn_gui.model.counted import counted
 from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.session import Session
-from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
-from attn_gui.model.tensors.problem import Problem
+from attn_gui.model.tensors.problem import Problem, source_of
 from attn_gui.model.tensors.proposals import meaning_of
 from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.sizes import OF_KEYS, Sizes
 from attn_gui.model.tensors.told import NotThere, ToldAxes, ToldRole, as_told
 
 SHOWN = 200
@@ -54,7 +55,7 @@ class Choices:
 
 
 class Contradiction(FileError):
-    """What is told of tensors contradicts itself, or is told of one that is not read."""
+    """What is told of tensors contradicts itself, or is told of what is not there, or not read."""
 
 
 def is_tensors(path: Path) -> bool:
@@ -133,7 +134,9 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
     if choices.meaning is not None:
         reading = replace(reading, meaning=choices.meaning)
     elif reading.meaning is None:
-        reading = replace(reading, meaning=_meaning(contents, reading))
+        reading = replace(reading, meaning=proposed(_previews(contents, reading)))
+    if not any(problem.field not in ("meaning", "tokens", "key_tokens") for problem in problems(contents, reading)):
+        _check_used(contents, reading, choices)
     if choices.tokens is not None:
         reading = replace(reading, tokens=_tokens(contents, reading, choices.tokens), key_tokens=None)
     return reading
@@ -165,6 +168,31 @@ def _check_told(path: str, reading: Reading, choices: Choices) -> None:
             raise Contradiction(path, "", expected, f"those of {name}, which is not")
 
 
+def _check_used(contents: Contents, reading: Reading, choices: Choices) -> None:
+    """Raise Contradiction where a number, or what a mask means, is told of what the file has nothing of."""
+    beside = [part for part in reading.used() if part.is_side_by_side]
+    of_keys = [part for part in beside if part.role in (*OF_KEYS, Role.QKV)]
+    unsaid, said = sizes(contents, replace(reading, heads=None, kv_heads=None)), sizes(contents, reading)
+    for option, told, own, taken, parts in (
+        ("--heads", choices.heads, _counts(unsaid, "heads"), _counts(said, "heads"), beside),
+        ("--kv-heads", choices.kv_heads, _counts(unsaid, "kv_heads"), _counts(said, "kv_heads"), of_keys),
+    ):
+        if told is not None and told not in own and not (parts and told in taken):
+            there = f"{counted(max(own), 'head')} by themselves" if own else "none"
+            raise Contradiction(contents.path, "", f"heads side by side in one axis, for {option} {told}", there)
+    if choices.batch is not None and not any(Axis.BATCH in part.axes for part in reading.used()):
+        raise Contradiction(contents.path, "", "a batch, for --batch", f"item {choices.batch + 1}")
+    masks = [part for part in reading.used() if part.role is Role.MASK]
+    if choices.meaning is not None and not masks:
+        raise Contradiction(contents.path, "", "a mask, for --mask-means", "none")
+    if choices.meaning is not None and all(source_of(reading, part.group) is Role.WEIGHTS for part in masks):
+        raise Contradiction(contents.path, "", "a mask that acts, for --mask-means", "one beside weights alone")
+
+
+def _counts(found: Mapping[str, Sizes], name: str) -> set[int]:
+    return {getattr(size, name) for size in found.values()} - {0}
+
+
 def _part_told(reading: Reading, name: str) -> Part:
     """The part that was told of, which is there."""
     return next((part for part in reading.parts if name in part.tensors), reading.parts[0])
@@ -174,24 +202,22 @@ def _named(part: Part, told: ToldRole | ToldAxes) -> str:
     return told.name or part.tensors[0]
 
 
-def _meaning(contents: Contents, reading: Reading) -> Meaning | None:
-    """Of a mask of flags the meaning that alone leaves every query a key, as in the window; None for neither, or both.
+def _previews(contents: Contents, reading: Reading) -> tuple[MaskPreview, ...]:
+    """The mask with each of its meanings, as in the window.
 
-    None also for a mask that is too large for the window to show, and for one that does not fit.
+    Empty also for a mask that is too large for the window to show, and for one that does not fit.
     """
     part = next((part for part in reading.used() if part.role is Role.MASK), None)
     if part is None or any(p.field != "meaning" for p in problems(contents, reading)):
-        return None
+        return ()
     if cells_of(contents.tensor(part.tensors[0]), part) > LARGEST_PREVIEWED:
-        return None
-    found = previews(contents, reading)
-    whole = [preview.meaning for preview in found if not preview.empty]
-    return whole[0] if len(whole) == 1 < len(found) else None
+        return ()
+    return previews(contents, reading)
 
 
 def _tokens(contents: Contents, reading: Reading, path: Path) -> tuple[str, ...]:
     if not token_lists.is_tokenizer(path):
-        return token_lists.read(path)
+        return token_lists.read(path, reading.batch)
     ids = ids_of(contents, reading)
     if ids is None:
         raise FileError(contents.path, "", "ids of tokens (input_ids), for the tokenizer to name", "none")
@@ -257,8 +283,11 @@ def _why(contents: Contents, reading: Reading, choices: Choices) -> str:
         return ", as --mask-means says"
     if reading.meaning == "additive":
         return ""
-    by_name = meaning_of(contents, reading) is not None
-    return ", as its name says" if by_name else ": so every query has a key; --mask-means says otherwise"
+    if meaning_of(contents, reading) is not None:
+        return ", as its name says"
+    agrees = any(each.agrees for each in _previews(contents, reading) if each.meaning == reading.meaning)
+    why = "so it blocks what has weight 0 in the file" if agrees else "so every query has a key"
+    return f": {why}; --mask-means says otherwise"
 
 
 def _called(part: Part) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,11 @@ from attn_gui.model.mapped import fetched
 from attn_gui.model.mask_import import all_of
 from attn_gui.model.masks import Combined, Imported, MaskRule, Padding
 from attn_gui.model.question import recognised
-from attn_gui.model.tensors.mask_source import LOOKED_THROUGH
+from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.info import Contents
+from attn_gui.model.tensors.mask_source import LOOKED_THROUGH, scores_that_block, zeros_that_block
+from attn_gui.model.tensors.problem import source_of
+from attn_gui.model.tensors.reading import Reading
 
 Cells = NDArray[np.bool_]
 
@@ -26,12 +31,30 @@ def mask_in_numbers(scores: Array | None, weights: Array | None, *, beside_queri
 
     beside_queries: whether Q and K are there, so that numbers of the scores that stand for -inf block as well.
     """
-    found = None if scores is None else mask_in_scores(scores, stand_ins=beside_queries)
-    return mask_in_weights(weights) if found is None and weights is not None else found
+    found = None if scores is None else allowed_in_scores(scores, stand_ins=beside_queries)
+    if found is None and weights is not None:
+        found = allowed_in_weights(weights)
+    return None if found is None else masked_by(found)
 
 
-def mask_in_scores(scores: Array, *, stand_ins: bool) -> Masked | None:
-    """What the cells of -inf in ``scores`` [heads, n_q, n_k] block, as a rule where it is one; None without any.
+def allowed_by_file(
+    contents: Contents, reading: Reading, group: str, layer: int | None, given: Mapping[Role, Array]
+) -> Cells | None:
+    """What the numbers of the file's own scores allow in a layer, or else those of its weights; None for no mask.
+
+    given: the arrays of the layer, [heads, n_q, n_k]. The cells have the axis of heads where these differ.
+    """
+    scores, weights = given.get(Role.SCORES), given.get(Role.WEIGHTS)
+    if scores is not None and scores_that_block(contents, reading, group) is not None:
+        found = allowed_in_scores(scores, stand_ins=source_of(reading, group) is Role.QKV)
+        if found is not None:
+            return found
+    zeros = zeros_that_block(contents, reading, group)
+    return allowed_in_weights(weights) if weights is not None and zeros is not None and zeros[1].get(layer) else None
+
+
+def allowed_in_scores(scores: Array, *, stand_ins: bool) -> Cells | None:
+    """What the cells of -inf in ``scores`` [heads, n_q, n_k] leave, of that shape; None without any.
 
     stand_ins: whether numbers that stand for -inf (:func:`floor_of`) block as well. None also for scores of over
     LOOKED_THROUGH bytes. Raises ChangedFile.
@@ -42,34 +65,39 @@ def mask_in_scores(scores: Array, *, stand_ins: bool) -> Masked | None:
     lowest = -np.inf if floor is None else floor
     # NaN blocks nothing: it is to be seen
     allowed = np.stack([~(widened(fetched(head)) <= lowest) for head in scores])
-    return None if allowed.all() else _masked(allowed)
+    return None if allowed.all() else allowed
 
 
-def mask_in_weights(weights: Array) -> Masked | None:
-    """The rule (causal, sliding window, padding) that exact zeros of ``weights`` [heads, n_q, n_k] are; else None.
+def allowed_in_weights(weights: Array) -> Cells | None:
+    """What the rule (causal, sliding window, padding) that exact zeros of ``weights`` [heads, n_q, n_k] are leaves.
 
-    A zero in one head alone is none: a small weight of few bits rounds to 0 too. Rows of NaN are blocked in whole, as
-    softmax leaves them. None also over LOOKED_THROUGH bytes. Raises ChangedFile.
+    [n_q, n_k]; None for no rule. A zero in one head alone is none: a small weight of few bits rounds to 0 too. Rows of
+    NaN are blocked in whole, as softmax leaves them. None also over LOOKED_THROUGH bytes. Raises ChangedFile.
     """
     if weights.nbytes > LOOKED_THROUGH:
         return None
-    there: Cells = np.zeros(weights.shape[1:], bool)
-    for head in weights:
-        numbers = widened(fetched(head))
-        there |= (numbers != 0) & ~np.isnan(numbers)
+    there = attended(weights)
     if there.all() or not there.any():
         return None
-    found = _masked(there)
-    if not isinstance(_only(found), Imported):
-        return found
+    if not isinstance(_only(masked_by(there)), Imported):
+        return there
     # besides those of the rule there may be zeros that were rounded, or dropped out
     n_q, n_k = weights.shape[1:]
     whole = np.tri(n_q, n_k, n_k - n_q, dtype=bool)
     live = ~_blank(there)[np.newaxis]
     for allowed in (whole & live, np.broadcast_to(live, there.shape)):
         if not allowed.all() and not (there & ~allowed).any():
-            return _masked(np.array(allowed))
+            return np.array(allowed)
     return None
+
+
+def attended(weights: Array) -> Cells:
+    """Where some head's weight of ``weights`` [heads, n_q, n_k] is not 0, [n_q, n_k]; raises ChangedFile."""
+    there: Cells = np.zeros(weights.shape[1:], bool)
+    for head in weights:
+        numbers = widened(fetched(head))
+        there |= (numbers != 0) & ~np.isnan(numbers)
+    return there
 
 
 def with_mask(e: Experiment, found: Masked) -> Experiment:
@@ -112,7 +140,7 @@ def _only(found: Masked) -> MaskRule:
     return next((rule for rule in _terms(found.rule) if isinstance(rule, Imported)), found.rule)
 
 
-def _masked(allowed: Cells) -> Masked:
+def masked_by(allowed: Cells) -> Masked:
     """Cells [n_q, n_k] or [heads, n_q, n_k] by their name, keys that nothing may attend to as padding."""
     rule = recognised(allowed)
     if not isinstance(rule, Imported) or rule.cells.ndim == 3:

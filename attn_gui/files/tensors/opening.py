@@ -11,7 +11,7 @@ import numpy as np
 
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors.digest import digest_of
-from attn_gui.files.tensors.implied import mask_in_numbers, with_mask
+from attn_gui.files.tensors.implied import allowed_by_file, masked_by, with_mask
 from attn_gui.files.tensors.layer_arrays import LETTERS, Arrays, ends_of, found_parts, has_layer, token_ids
 from attn_gui.files.tensors.looking import stored_in
 from attn_gui.files.tensors.masking import Masked, masked_layer
@@ -27,7 +27,6 @@ from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import problems, shown_groups, source_of
 from attn_gui.model.tensors.info import Contents
-from attn_gui.model.tensors.mask_source import scores_that_block, zeros_that_block
 from attn_gui.model.tensors.plain import to_plain
 from attn_gui.model.tensors.reading import Kind, Part, Reading
 from attn_gui.model.tensors.sizes import Sizes, sizes_of
@@ -126,18 +125,8 @@ class _Layer:
             return Experiment.from_weights(given[Role.WEIGHTS], V, **names)
         found = masked_layer(self.contents, self.reading, self.arrays, self.group, self.layer, sizes)
         e = self._masked(e, found)
-        shown = self._shown_mask(given)
-        return e if shown is None else with_mask(e, shown)
-
-    def _shown_mask(self, given: Mapping[Role, Array]) -> Masked | None:
-        """What the numbers of the file's own scores forbid, or else those of its weights."""
-        scores = scores_that_block(self.contents, self.reading, self.group)
-        zeros = zeros_that_block(self.contents, self.reading, self.group)
-        weights = given.get(Role.WEIGHTS) if zeros is not None and zeros[1].get(self.layer) else None
-        beside_queries = source_of(self.reading, self.group) is Role.QKV
-        return mask_in_numbers(
-            None if scores is None else given.get(Role.SCORES), weights, beside_queries=beside_queries
-        )
+        shown = allowed_by_file(self.contents, self.reading, self.group, self.layer, given)
+        return e if shown is None else with_mask(e, masked_by(shown))
 
     def _masked(self, e: Experiment, found: Masked) -> Experiment:
         changes: dict[str, Any] = {}

@@ -38,7 +38,7 @@ def peek(array: Array) -> Peek | None:
     array = fetched(array) if whole else array
     low, high = np.inf, -np.inf
     nan = inf = minus_inf = False
-    flags = True
+    flags = integral = True
     for block in _blocks(array) if whole else _samples(array):
         numbers = computable(block)
         if numbers.dtype.kind == "f":
@@ -47,13 +47,14 @@ def peek(array: Array) -> Peek | None:
                 nan |= bool(np.isnan(numbers).any())
                 inf |= bool((numbers == np.inf).any())
                 minus_inf |= bool((numbers == -np.inf).any())
-                flags = False
+                flags = integral = False
                 numbers = numbers[finite]
+            integral = integral and bool((numbers == np.floor(numbers)).all())
         if numbers.size:
             low, high = min(low, float(numbers.min())), max(high, float(numbers.max()))
             flags = flags and bool(((numbers == 0) | (numbers == 1)).all())
     found = low <= high
-    rising = array.ndim == 1 and array.dtype.kind in "iu" and whole and _rises(array)
+    rising = array.ndim == 1 and array.dtype.kind in "iuf" and integral and whole and _rises(array)
     ratios = found and low >= 0 and not (inf or minus_inf) and "float" in array.dtype.name
     lines = [_sums(array, axis, whole) if ratios else None for axis in range(array.ndim)]
     are_1 = [sums is not None and _are_1(sums, array.itemsize) for sums in lines]
@@ -72,6 +73,7 @@ def peek(array: Array) -> Peek | None:
         tuple(None if sums is None or not sums.size else (float(sums.min()), float(sums.max())) for sums in lines),
         zeros_of(array, _places(array, whole)) if ratios and low == 0 < high else (),
         floor_of(_blocks(array) if whole else _samples(array)) if found and low <= FAR else None,
+        integral and array.dtype.kind in "iuf",
     )
 
 

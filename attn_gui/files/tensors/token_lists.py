@@ -15,6 +15,7 @@ import orjson
 from attn_gui.files.errors import FileError, cannot_read, check_size
 from attn_gui.files.regular import size_of_file
 from attn_gui.files.tensors import json_reader
+from attn_gui.model.counted import counted
 from attn_gui.model.errors import ExperimentError
 
 MAX_BYTES = 1 << 26
@@ -30,14 +31,15 @@ class TokenList:
     special: tuple[bool, ...] = ()
 
 
-def parsed(text: str) -> tuple[str, ...]:
+def parsed(text: str, item: int = 0) -> tuple[str, ...]:
     """Tokens of pasted text: a JSON list; or one a line; or, in one line, between tabs, commas or blanks.
 
-    Raises ExperimentError for what holds none, or JSON of something else.
+    item: which, from 0, of a JSON list of lists, one for each item of a batch. Raises ExperimentError for what holds
+    none, or JSON of something else.
     """
     stripped = text.strip("\ufeff \t\r\n")
     if stripped[:1] in "[{" and stripped[-1:] in "]}" and len(stripped) > 1:
-        found = _of_json(stripped)
+        found = _of_json(stripped, item)
         if found is not None:
             return found
     lines = [line for line in text.strip("\ufeff\r\n").splitlines() if line.strip()]
@@ -55,7 +57,7 @@ def parsed(text: str) -> tuple[str, ...]:
     return tuple(line.split())
 
 
-def read(path: str | Path) -> tuple[str, ...]:
+def read(path: str | Path, item: int = 0) -> tuple[str, ...]:
     """Tokens of a text file (as :func:`parsed`) or of JSON; raises FileError."""
     path = Path(path)
     check_size(path, "", size_of_file(path), MAX_BYTES)
@@ -66,7 +68,7 @@ def read(path: str | Path) -> tuple[str, ...]:
     except OSError as error:
         raise cannot_read(path, error) from error
     try:
-        return parsed(text)
+        return parsed(text, item)
     except ExperimentError as error:
         raise FileError(path, "", error.expected, error.received) from error
 
@@ -148,14 +150,21 @@ def _root(path: Path) -> Any:
         return json_reader.parsed(path)  # slower, and says what is wrong
 
 
-def _of_json(text: str) -> tuple[str, ...] | None:
-    """The words of a JSON list, or of the only list of an object; None where ``text`` is no JSON."""
+def _of_json(text: str, item: int) -> tuple[str, ...] | None:
+    """The words of a JSON list, or of the only list of an object; of a list of lists those of ``item``.
+
+    None where ``text`` is no JSON.
+    """
     value = _value(text)
     if value is None:
         return None
     if isinstance(value, dict):
         lists = [each for each in value.values() if isinstance(each, list)]
         value = value.get("tokens", lists[0] if len(lists) == 1 else None)
+    if isinstance(value, list) and value and all(isinstance(each, list) for each in value):
+        if item >= len(value):
+            raise ExperimentError(FIELD, f"a list of words for item {item + 1}", counted(len(value), "list"))
+        value = value[item]
     if not isinstance(value, list) or not value:
         raise ExperimentError(FIELD, "a list of words", "JSON of something else")
     for each in value:

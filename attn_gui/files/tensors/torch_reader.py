@@ -19,6 +19,8 @@ from attn_gui.files.tensors.stored import TYPES, Opened, Region, Stored, held
 from attn_gui.files.tensors.zipped import start_of
 
 MAX_BYTEORDER = 16
+# of a dict, or the place in a list
+Key = str | int | float | None
 
 
 def open_torch(path: Path) -> Opened:
@@ -83,7 +85,7 @@ def _byte_order(path: Path, archive: Archive) -> Literal["<", ">"]:
     return "<" if said == b"little" else ">"
 
 
-def _source(indices: tuple[str | int, ...]) -> Callable[[str], str]:
+def _source(indices: tuple[Key, ...]) -> Callable[[str], str]:
     """Python that loads what lies at ``indices``."""
     after = "".join(f"[{index!r}]" for index in indices)
     return lambda file: f"torch.load({file!r}, weights_only=True){after}"
@@ -96,13 +98,13 @@ def _as_array(source: Callable[[str], str]) -> Callable[[str], str]:
     return loads
 
 
-def _leaves(path: Path, root: Any) -> dict[str, tuple[Any, tuple[str | int, ...]]]:
+def _leaves(path: Path, root: Any) -> dict[str, tuple[Any, tuple[Key, ...]]]:
     """Tensors, lists of words and lists of whole numbers by their names, with the indices that lead there.
 
     Raises FileError for a name given twice.
     """
-    found: dict[str, tuple[Any, tuple[str | int, ...]]] = {}
-    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(root, ())]
+    found: dict[str, tuple[Any, tuple[Key, ...]]] = {}
+    waiting: list[tuple[Any, tuple[Key, ...]]] = [(root, ())]
     visited = 0
     while waiting:
         value, indices = waiting.pop()
@@ -117,7 +119,7 @@ def _leaves(path: Path, root: Any) -> dict[str, tuple[Any, tuple[str | int, ...]
             continue
         inner: list[tuple[Any, Any]] = []
         if isinstance(value, Mapping):
-            inner = [(key, each) for key, each in value.items() if type(key) in (str, int)]
+            inner = list(value.items())
         elif isinstance(value, list | tuple):
             inner = list(enumerate(value[: MAX_NAMES + 1]))
         # the last waits on top: pushed in reverse, they come in the order of the file

@@ -126,11 +126,13 @@ def _ends(contents: Contents, reading: Reading, group: str, counted: Sizes) -> I
         of_keys = Axis.KEY in part.axes
         # the only ones are those of both
         sides = {counted.n_k if of_keys else counted.n_q} | ({counted.n_q, counted.n_k} if len(ends) == 1 else set())
-        if tensor.peek is None or tensor.peek.low is None or tensor.peek.high is None:
+        if tensor.peek is None:
             continue
-        low, high = int(tensor.peek.low), int(tensor.peek.high)
+        low, high = int(tensor.peek.low or 0), int(tensor.peek.high or 0)
         wrong = next((count for count in sorted(sides) if count != high), None)
-        if low != 0:
+        if not (tensor.is_whole or tensor.peek.integral):
+            text = "the ends of sequences are whole numbers, and not all of these are"
+        elif low != 0:
             text = f"the ends of sequences begin with {low}, and not with 0"
         elif wrong is not None:
             text = f"the ends of sequences reach {high}, and there are {words(wrong, 'key' if of_keys else 'token')}"

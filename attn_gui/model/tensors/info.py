@@ -62,6 +62,7 @@ class Peek:
     spans: for each axis, the lowest and the highest sum of a line without NaN; None where there are none. zeros: what
     the exact zeros forbid in each square of the last two axes that was looked at; empty of what is not like weights.
     floor: the highest of the numbers that stand for -inf in scores, far below the others; None for none.
+    integral: whether all numbers are whole, in whatever type.
     """
 
     low: float | None
@@ -76,6 +77,7 @@ class Peek:
     spans: tuple[tuple[float, float] | None, ...] = ()
     zeros: tuple[Square, ...] = ()
     floor: float | None = None
+    integral: bool = False
 
     @property
     def like_weights(self) -> bool:
@@ -127,12 +129,12 @@ class TensorInfo:
 
         0, 1, 2 and so on without that name are rather the places of the tokens.
         """
-        if self.peek is None or not self.is_whole:
+        if self.peek is None:
             return False
         named = role_of(self.key or self.name)
         if named is None:
-            return self.peek.rising and self.peek.high != self.size - 1
-        return named is Role.SEQUENCES
+            return self.is_whole and self.peek.rising and self.peek.high != self.size - 1
+        return named is Role.SEQUENCES and (self.is_whole or self.is_real)
 
     @property
     def is_whole(self) -> bool:

@@ -78,13 +78,15 @@ def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offe
 
 def _of_mask(contents: Contents, reading: Reading, group: str) -> Iterator[Offer]:
     """Where the mask comes from beside tensors of the file that are one."""
+    masked = any(part.role is Role.MASK for part in reading.used(group))
+    beside = ", besides its own mask" if masked else ""
     scores = scores_that_block(contents, reading, group)
     if scores is not None:
-        yield from _looked_through(contents, scores, _of_scores(contents, scores))
+        yield from _looked_through(contents, scores, _of_scores(contents, scores, beside))
         return
     found = zeros_that_block(contents, reading, group)
     if found is not None:
-        yield from _looked_through(contents, found[0], _of_zeros(found[1]))
+        yield from _looked_through(contents, found[0], _of_zeros(found[1], beside))
     low = unread_scores(contents, reading, group)
     if low is not None:
         text = f"The scores of the file go down to {low:,.6g}: if a mask was added to them, choose it by hand"
@@ -98,17 +100,17 @@ def _looked_through(contents: Contents, part: Part, text: str) -> Iterator[Offer
         yield Offer(f"The mask that {called(part)} show is not read, for there are too many: choose it by hand", False)
 
 
-def _of_scores(contents: Contents, part: Part) -> str:
+def _of_scores(contents: Contents, part: Part, beside: str) -> str:
     peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
-    text = "The mask is taken from the scores of the file: a cell of "
+    text = f"The mask is taken from the scores of the file{beside}: a cell of "
     if any(peek.minus_inf for peek in peeks):
         return f"{text}−∞ is blocked"
     floor = max(peek.floor for peek in peeks if peek.floor is not None)
     return f"{text}−{-floor:,.6g} or lower stands for −∞ and is blocked"
 
 
-def _of_zeros(kinds: Mapping[int | None, Kind]) -> str:
-    text = "taken from the weights of the file, which are 0 where it forbids"
+def _of_zeros(kinds: Mapping[int | None, Kind], beside: str) -> str:
+    text = f"taken from the weights of the file, which are 0 where it forbids{beside}"
     by_kind: dict[Kind, list[int]] = {}
     for layer, kind in kinds.items():
         by_kind.setdefault(kind, []).append((layer or 0) + 1)

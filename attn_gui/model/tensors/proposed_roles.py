@@ -50,7 +50,7 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
     if named is Role.IDS:
         return Role.IDS if tensor.is_whole else None
     if named is Role.SEQUENCES:
-        return named if tensor.is_whole else None
+        return named if tensor.is_whole or tensor.is_real else None
     if named in (Role.WEIGHTS, Role.SCORES) and len(tensor.shape) < 2:
         return None
     if named is Role.WEIGHTS:

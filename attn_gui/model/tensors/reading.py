@@ -38,6 +38,11 @@ class Part:
         """Which axis counts ``axis``, from 0; None where none does."""
         return self.axes.index(axis) if axis in self.axes else None
 
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether one axis holds the rows of all heads."""
+        return self.role is not Role.HIDDEN and (Axis.WIDTH in self.axes or Axis.FUSED in self.axes)
+
 
 @dataclass(frozen=True)
 class Reading:

@@ -23,8 +23,8 @@ PADDING = 8
 NARROWEST = 44
 MEASURED = 32
 SIGN = "⚠"
-# under "sum of", where some keys are not drawn
-OF_ALL = "all keys"
+# the second where some keys are not drawn; of one line, for the header has room for no more
+HEADS = ("sum", "sum of all")
 
 
 def sum_text(sums: RowSums, i: int, decimals: int) -> str:
@@ -65,7 +65,7 @@ class SumColumn(QWidget):
         metrics = QFontMetricsF(self.font())
         widest = max(metrics.horizontalAdvance(sum_text(sums, i, decimals)) for i in rows)
         if sums.hidden_keys:
-            widest = max(widest, metrics.horizontalAdvance(OF_ALL))
+            widest = max(widest, metrics.horizontalAdvance(HEADS[True]))
         self.needed_width = max(NARROWEST, math.ceil((widest + 2 * PADDING) / 4) * 4)
         words = f"{len(flagged)} of {len(sums.sums)} rows do not sum to 1" if flagged else "every row sums to 1"
         words = words if sums.judged else "rows need not sum to 1"
@@ -96,13 +96,8 @@ class SumColumn(QWidget):
         painter = QPainter(self)
         theme = self._look.theme
         painter.setPen(theme.colour("muted"))
-        line = writer(self.font()).line
-        # from below, in as many lines as it takes
-        names = (OF_ALL, "sum of") if self._sums is not None and self._sums.hidden_keys else ("sum",)
-        top = float(self._header - HEADER)
-        for name in names:
-            line(name).draw(painter, 0, top, self.width(), HEADER, CENTRE)
-            top -= line(name).height
+        head = HEADS[self._sums is not None and self._sums.hidden_keys > 0]
+        writer(self.font()).line(head).draw(painter, 0, self._header - HEADER, self.width(), HEADER, CENTRE)
         grid = self._grid
         if grid is None or self._sums is None:
             return

@@ -128,17 +128,18 @@ class LayersDrawer(Drawer):
         self.limit.setVisible(sieve.keep != ALL)
         self.unit.setText("%" if sieve.statistic.percent else "")
         self.unit.setVisible(sieve.keep != ALL and sieve.statistic.percent)
-        refused = rollout_reason(session)
-        self.rollout.setEnabled(refused is None)
-        self.rollout.setToolTip(
-            refused or "What of each token reaches each token through all layers, as one more picture"
-        )
         self._looks.setCurrentIndex(1 if stage == TABLE else 0)
         self.row_height = ROW_HEIGHT if stage == TABLE else GRID.height()
         other = sieve != self.model.sieve
         self.model.set_session(session)
         self.model.set_sieve(sieve)
         self._mark()
+        # a button that is disabled hands the keyboard to the grid, which then stays where it is
+        refused = rollout_reason(session)
+        self.rollout.setEnabled(refused is None)
+        self.rollout.setToolTip(
+            refused or "What of each token reaches each token through all layers, as one more picture"
+        )
         if other and sieve.ranks:
             self.grid.show_first()
         self._look_again()

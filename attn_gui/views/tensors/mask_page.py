@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attn_gui.files.tensors.masking import MaskPreview
+from attn_gui.files.tensors.previewing import MaskPreview, proposed
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.tensors.reading import Reading
 from attn_gui.views.context import Context
@@ -39,6 +39,7 @@ UNSEEN = "This mask is too large to be shown and counted here."
 READING = "Reading the mask…"
 ASKED = "A mask of true and false: which of the two may attend?"
 CHOSEN = "A mask of true and false. With one of its meanings every query has a key to attend to: that one is chosen."
+AGREES = "A mask of true and false. With one of its meanings it blocks what has weight 0: that one is chosen."
 
 
 class MaskPage(QWidget):
@@ -91,11 +92,6 @@ class MaskPage(QWidget):
         """What the mask may mean."""
         return self._unseen or tuple(preview.meaning for preview in self._previews)
 
-    @property
-    def _whole(self) -> list[Meaning]:
-        """The meanings that leave every query a key."""
-        return [preview.meaning for preview in self._previews if not preview.empty]
-
     def wait_for(self, reading: Reading) -> None:
         """What the mask of ``reading`` allows is being worked out."""
         self._reading, self._previews, self._unseen = reading, (), ()
@@ -113,12 +109,13 @@ class MaskPage(QWidget):
         self._check()
 
     def show_previews(self, previews: tuple[MaskPreview, ...]) -> None:
-        """Show what each meaning allows. Where one alone leaves every query a key it is proposed."""
+        """Show what each meaning allows. Of several the one that the file itself speaks for is proposed."""
         self._previews = previews
         self._show()
         reading = self._reading
-        if reading is not None and reading.meaning is None and len(self._whole) == 1 < len(previews):
-            self.changed.emit(replace(reading, meaning=self._whole[0]))
+        meaning = proposed(previews)
+        if reading is not None and reading.meaning is None and meaning is not None:
+            self.changed.emit(replace(reading, meaning=meaning))
 
     def refuse(self, fault: str) -> None:
         """There is nothing to show, and ``fault`` is why."""
@@ -126,13 +123,14 @@ class MaskPage(QWidget):
         self._show(f"⚠ {fault}")
 
     def _show(self, note: str = "") -> None:
-        by_meaning = {preview.meaning: preview for preview in self._previews}
+        by_meaning: dict[Meaning | None, MaskPreview] = {preview.meaning: preview for preview in self._previews}
         for meaning, column in self.meanings.items():
             column.show_preview(by_meaning.get(meaning), unseen=meaning in self._unseen)
         tokens = self._reading.tokens if self._reading is not None else None
         self.rows.show(self._previews, tokens or ())
         self.table.setVisible(bool(self._previews))
-        about = CHOSEN if len(self._whole) == 1 else ASKED
+        chosen = by_meaning.get(proposed(self._previews))
+        about = ASKED if chosen is None else AGREES if chosen.agrees else CHOSEN
         self.note.setText(note or (about if len(self._previews) > 1 else ""))
         self.note.setVisible(bool(self.note.text()))
         self._check()

@@ -7,7 +7,6 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QWidget
 
-from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.checks import sizes
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.reading import Reading
@@ -66,7 +65,7 @@ class Pickers(QWidget):
         counts = list(sizes(contents, reading).values()) if contents is not None and reading is not None else []
         layers = sorted({layer for each in counts for layer in each.layers})
         items = max((each.batch for each in counts), default=1)
-        fused = reading is not None and any(_is_side_by_side(part.axes, part.role) for part in reading.used())
+        fused = reading is not None and any(part.is_side_by_side for part in reading.used())
         shown = {self.layer: len(layers) > 1, self.batch: items > 1, self.heads: fused, self.kv_heads: fused}
         for field, visible in shown.items():
             self._pairs[field].setVisible(visible)
@@ -94,11 +93,6 @@ class Pickers(QWidget):
     def _take(self, **choice: object) -> None:
         if self._reading is not None:
             self.changed.emit(replace(self._reading, **choice))  # type: ignore[arg-type]
-
-
-def _is_side_by_side(axes: tuple[Axis, ...], role: Role | None) -> bool:
-    """Whether one axis holds the rows of all heads."""
-    return role is not Role.HIDDEN and (Axis.WIDTH in axes or Axis.FUSED in axes)
 
 
 def _count(name: str, tip: str) -> QSpinBox:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from attn_gui.control.opening import Looked, TensorOpening
 from attn_gui.control.token_reading import TokenReading
-from attn_gui.files.tensors.masking import LARGEST_PREVIEWED, MaskPreview, cells_of
+from attn_gui.files.tensors.previewing import LARGEST_PREVIEWED, MaskPreview, cells_of
 from attn_gui.model.tensors.axes import Role
 from attn_gui.model.tensors.checks import Problem
 from attn_gui.model.tensors.info import TensorInfo
@@ -81,7 +81,9 @@ class ReadingTabs(QTabWidget):
         """Have the mask previewed, if there is one and it is another than before."""
         parts: tuple[Part, ...] = tuple(part for part in reading.used() if part.role is Role.MASK)
         self.setTabVisible(MASK, bool(parts))
-        mask = (parts, reading.batch, reading.layers, reading.heads) if parts else None
+        # its counts are those together with what the scores or the weights block
+        said = (reading.used(), reading.batch, reading.layers, reading.heads, reading.kv_heads)
+        mask = said if parts else None
         if mask is not None and mask != self._mask:
             tensor = looked.contents.tensor(parts[0].tensors[0])
             if cells_of(tensor, parts[0]) > LARGEST_PREVIEWED:

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 
 from attn_gui.files.summary import printable
-from attn_gui.files.tensors.masking import MaskPreview
+from attn_gui.files.tensors.previewing import MaskPreview
 from attn_gui.views.grid import Index
 
 ROOT = QModelIndex()

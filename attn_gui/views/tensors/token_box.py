@@ -117,6 +117,11 @@ class TokenBox(QWidget):
             self.editor.clear()
         self.take(found)
 
+    def wait(self) -> None:
+        """What stands here is being read once more."""
+        self.pending = True
+        self._show()
+
     def refuse(self, fault: str) -> None:
         """What stands here, and stays, is no list of names."""
         self.tokens, self.special, self.pending, self.fault = None, (), False, fault

@@ -30,7 +30,9 @@ class TokenPage(QWidget):
         self._contents: Contents | None = None
         self._reading: Reading | None = None
         self._folder = Path.home()
-        self._files: set[str] = set()  # those whose names come from a file that is being read
+        self._files: dict[str, Path] = {}  # those that are being read
+        # those that were read, and the names, None where there are none
+        self._sources: dict[str, tuple[Path, tuple[str, ...] | None]] = {}
         self.queries = TokenBox(QUERIES, "(&1)")
         # in the order that Tab goes
         self.own_keys = QCheckBox("Ke&ys have names of their own")
@@ -47,7 +49,7 @@ class TokenPage(QWidget):
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         for which, box in self.boxes.items():
-            box.edited.connect(lambda text, which=which, box=box: reading.split(which, text, box.tokenizer))
+            box.edited.connect(lambda text, which=which: self._split(which, text))
             box.changed.connect(lambda which=which: self._on_box(which))
             box.file_wanted.connect(lambda which=which: self._choose(which))
         self.own_keys.toggled.connect(self._on_own)
@@ -77,6 +79,7 @@ class TokenPage(QWidget):
     def begin(self, contents: Contents, reading: Reading, folder: Path) -> None:
         """Start on another file."""
         self._contents, self._reading, self._folder = contents, reading, folder
+        self._sources.clear()
         n_q, n_k = _counts(contents, reading)
         for which in self.boxes:
             self._token_reading.forget(which)
@@ -88,7 +91,7 @@ class TokenPage(QWidget):
 
     def show_reading(self, contents: Contents, reading: Reading) -> None:
         """Show the names that ``reading`` has, and how many it needs."""
-        self._reading = reading
+        before, self._reading = self._reading, reading
         n_q, n_k = _counts(contents, reading)
         self.queries.show_tokens(self.queries.tokens if self.queries.pending else reading.tokens, n_q)
         if reading.key_tokens is not None and not self.own_keys.isChecked():
@@ -97,6 +100,24 @@ class TokenPage(QWidget):
             self.keys.setEnabled(True)
         if not self.keys.pending:
             self.keys.show_tokens(reading.key_tokens if self.own_keys.isChecked() else self.keys.tokens, n_k)
+
+        if before is not None and before.batch != reading.batch:
+            self._read_again()
+
+    def _read_again(self) -> None:
+        """Of lists for each item of the batch have those read that are of the one that is opened now."""
+        for which, box in self.boxes.items():
+            path, tokens = self._sources.get(which, (None, None))
+            if path is not None and box.tokens == tokens:
+                box.wait()
+                self.open_file(which, path)
+            elif box.tokenizer is None and box.editor.toPlainText().strip():
+                box.wait()
+                self._split(which, box.editor.toPlainText())
+
+    def _split(self, which: str, text: str) -> None:
+        item = 0 if self._reading is None else self._reading.batch
+        self._token_reading.split(which, text, self.boxes[which].tokenizer, item)
 
     def _on_own(self, own: bool) -> None:
         self.keys.setEnabled(own)
@@ -119,20 +140,29 @@ class TokenPage(QWidget):
     def open_file(self, which: str, path: Path) -> None:
         """Take the names of ``which`` from a file."""
         if self._contents is not None and self._reading is not None:
-            self._files.add(which)
+            self._files[which] = path
             self._token_reading.open(which, path, self._contents, self._reading)
 
     def _on_found(self, which: str, found: TokenList) -> None:
         box = self.boxes[which]
-        (box.take_file if which in self._files else box.take)(found)
-        self._files.discard(which)
+        from_file = self._keep_source(which, found.tokens)
+        (box.take_file if from_file else box.take)(found)
+
+    def _keep_source(self, which: str, tokens: tuple[str, ...] | None) -> bool:
+        """Whether what was read is a file, of which is kept that it gave ``tokens``."""
+        path = self._files.pop(which, None)
+        if path is None:
+            self._sources.pop(which, None)
+        else:
+            self._sources[which] = path, tokens
+        return path is not None
 
     def _on_tokenizer(self, which: str, path: Path) -> None:
-        self._files.discard(which)
+        self._files.pop(which, None)
         self.boxes[which].use_tokenizer(path)
 
     def _on_refused(self, which: str, fault: str) -> None:
-        self._files.discard(which)
+        self._keep_source(which, None)
         self.boxes[which].refuse(fault)
 
 

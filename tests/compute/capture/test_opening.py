@@ -270,6 +270,18 @@ def test_layers_that_a_config_leaves_out_are_told(folder: Path, ending: str) -> 
         assert len(capture(opened.model, opened.tokenizer, "The cat").experiments) == count
 
 
+def test_an_adapter_beside_a_model_is_told_of_and_alone_is_none(folder: Path) -> None:
+    expected = first_weights(open_model(folder))
+    (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "base_model_name_or_path": "gpt2"}))
+    (folder / "adapter_model.safetensors").write_bytes(safetensors.torch.save({"lora_A": torch.ones(2, 2)}))
+    opened = open_model(folder)
+    assert opened.left_out.startswith("The adapter beside it (adapter_config.json) was not used")
+    assert "adapter" in described(opened) and np.array_equal(first_weights(opened), expected)
+    (folder / "config.json").unlink()
+    with pytest.raises(CaptureError, match=r"is an adapter \(adapter_config\.json\) without the model that it changes"):
+        open_model(folder)
+
+
 def test_what_a_file_has_besides_layers_is_not_told() -> None:
     own = [f"transformer.h.{k}.attn.weight" for k in range(2)]
     assert layers_left_out(["h.0.attn.bias", "h.1.attn.masked_bias", "cls.0.weight", "lm_head.weight"], own) == ""

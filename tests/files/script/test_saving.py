@@ -321,6 +321,18 @@ def test_what_is_no_array_names_the_argument(tmp_path: Path) -> None:
         ({"weights": torch.ones(2, 2).to(torch.complex64).conj()}, "weights: expected an array of real numbers"),
         ({"scores": weights, "mask": nested}, "mask: expected a tensor whose rows"),
         ({"weights": weights, "tokens": 5}, "tokens: expected a list of names, received 5"),
+        (
+            {"weights": torch.stack([weights[None], weights[None]]), "tokens": [7, 8, 9]},
+            "tokens: expected names as texts, in one list or in one for each of 2 items, received ids of tokens: [7,",
+        ),
+        (
+            {"weights": weights, "tokens": np.arange(3)},
+            "tokens: expected names as texts, in one list, received ids of tokens",
+        ),
+        (
+            {"weights": weights, "tokens": [None, "b", "c"]},
+            "tokens: expected names as texts, in one list, received others: [None",
+        ),
         ({"weights": weights, "module": 5}, "module: expected the name of a module, received 5"),
         ({"q": weights, "k": weights, "v": weights, "scale": "x"}, "scale: expected a number, received 'x'"),
     ]

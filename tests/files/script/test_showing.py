@@ -143,6 +143,8 @@ def test_sessions_experiments_and_files(started: type[Started], tmp_path: Path) 
     started.calls.clear()
     with pytest.raises(FileError, match=r"missing\.npy: expected a file"):
         show(str(tmp_path / "missing.npy"))
+    with pytest.raises(FileError, match="expected the name of a file or a folder, received an empty name"):
+        show("")
     assert not started.calls
     with pytest.raises(TypeError, match="not both"):
         show(e, tokens=["a"])

@@ -16,7 +16,7 @@ from torch.nn.functional import softmax
 from attn_gui import save
 from attn_gui.compute.trace import trace
 from attn_gui.files.session import load
-from attn_gui.files.tensors.implied import mask_in_scores, mask_in_weights, with_mask
+from attn_gui.files.tensors.implied import allowed_in_scores, allowed_in_weights, masked_by, with_mask
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.masks import Causal, Combined, Imported, MaskRule, Padding
 from attn_gui.model.session import NamedExperiment
@@ -118,7 +118,10 @@ def test_a_mask_of_keys_does_not_hide_that_the_weights_are_causal(tmp_path: Path
     arrays = beside_a_mask(allowed, **mask)
     found, told = named(tmp_path, arrays)
     np.testing.assert_allclose(weights_of(found.experiment), np.nan_to_num(arrays["weights"][0]), atol=1e-12)
-    assert "The mask (causal) is taken from the weights of the file, which are 0 where it forbids" in told
+    told_of = (
+        "The mask (causal) is taken from the weights of the file, which are 0 where it forbids, besides its own mask"
+    )
+    assert told_of in told
 
 
 def test_sequences_do_not_hide_that_the_weights_are_causal(tmp_path: Path) -> None:
@@ -255,11 +258,11 @@ def test_transformer_lens(tmp_path: Path) -> None:
 def test_what_is_infinite_and_nothing_else_is_blocked(n_q: int, n_k: int, seed: int, share: float) -> None:
     allowed = np.random.default_rng(seed).random((2, n_q, n_k)) >= share
     for lowest, stand_ins in ((-np.inf, False), (-np.inf, True), (float(np.finfo(np.float32).min), True)):
-        found = mask_in_scores(np.where(allowed, 1.5, lowest), stand_ins=stand_ins)
+        found = allowed_in_scores(np.where(allowed, 1.5, lowest), stand_ins=stand_ins)
         if found is None:
             assert allowed.all()
             continue
-        e = with_mask(Experiment.from_scores(np.zeros(allowed.shape)), found)
+        e = with_mask(Experiment.from_scores(np.zeros(allowed.shape)), masked_by(found))
         cells = np.stack([e.allowed(slice(0, n_q), slice(0, n_k), head) for head in range(2)])
         np.testing.assert_array_equal(cells, allowed)
 
@@ -267,8 +270,8 @@ def test_what_is_infinite_and_nothing_else_is_blocked(n_q: int, n_k: int, seed: 
 def test_a_zero_of_one_head_or_of_few_bits_is_no_mask_and_does_not_hide_one() -> None:
     weights = np.where(CAUSAL, 0.25, 0.0)[None].repeat(2, 0)
     weights[0, 3, 1] = 0
-    assert mask_in_weights(weights) == (Causal(), None, None)
+    np.testing.assert_array_equal(allowed_in_weights(weights), CAUSAL)
     weights[1, 3, 1] = 0
-    assert mask_in_weights(weights) == (Causal(), None, None)
-    assert mask_in_weights(np.where(SCATTERED, 0.5, 0.0)[None]) is None
-    assert mask_in_weights(np.full((1, 2, 2), 0.5)) is None
+    np.testing.assert_array_equal(allowed_in_weights(weights), CAUSAL)
+    assert allowed_in_weights(np.where(SCATTERED, 0.5, 0.0)[None]) is None
+    assert allowed_in_weights(np.full((1, 2, 2), 0.5)) is None

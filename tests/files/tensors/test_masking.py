@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attn_gui.files.errors import FileError
-from attn_gui.files.tensors.masking import mask_alone, previews
+from attn_gui.files.tensors.masking import mask_alone
+from attn_gui.files.tensors.previewing import previews, proposed
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.mask_import import Meaning
 from attn_gui.model.masks import Causal, Imported, MaskRule, Padding
@@ -129,6 +130,35 @@ def test_numbers_that_are_all_0_block_nothing(tmp_path: Path) -> None:
     contents = looked(write(tmp_path, ".npz", {"mask": np.zeros((5, 5)), "scores": np.zeros((2, 5, 5))}))
     (only,) = previews(contents, propose(contents))
     assert (only.meaning, only.empty) == ("additive", 0)
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("blocked", [False, True])
+def test_a_mask_is_counted_and_meant_as_the_zeros_beside_it_have_it(tmp_path: Path, left: bool, blocked: bool) -> None:
+    """Causal weights of a text with padding, whose mask may mean the one or the other by itself."""
+    rng = np.random.default_rng(5)
+    q, k, v = rng.standard_normal((3, 2, 5, 4))
+    live = np.arange(5) > 1 if left else np.arange(5) < 3
+    cells = np.tri(5, dtype=bool) & live
+    weights = np.exp(q @ k.swapaxes(1, 2) / 2) * cells
+    weights /= np.maximum(weights.sum(-1, keepdims=True), 1e-9)
+    weights[:, ~cells.any(-1)] = 0.2  # as programs have it that add a low number and not -inf
+    mask = live ^ blocked
+    contents = looked(write(tmp_path, ".npz", {"q": q, "k": k, "v": v, "attentions": weights, "mask": mask[None]}))
+    reading = propose(contents)
+    found = previews(contents, reading)
+    for preview in found:
+        e = opened(contents, replace(reading, meaning=preview.meaning)).experiment
+        np.testing.assert_array_equal(np.broadcast_to(preview.allowed, (2, 5, 5)), allowed(e))
+        assert preview.empty == (~allowed(e).any(-1)).sum() / (2 if len(preview.allowed) == 1 else 1)
+    assert proposed(found) == ("blocked" if blocked else "allowed")
+
+
+def test_a_meaning_that_the_weights_speak_against_both_times_is_asked(tmp_path: Path) -> None:
+    arrays = {name: np.ones((2, 5, 4)) for name in "qkv"} | {"attentions": np.full((2, 5, 5), 0.2)}
+    mask = np.arange(5) < 3
+    contents = looked(write(tmp_path, ".npz", arrays | {"mask": mask[None]}))
+    assert proposed(previews(contents, propose(contents))) is None
 
 
 def test_a_large_mask_is_previewed_in_part(tmp_path: Path) -> None:

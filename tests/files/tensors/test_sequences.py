@@ -23,12 +23,21 @@ WRONG = [
     ([3, 10], "begin with 3, and not with 0"),
     ([0, 5, 3, 10], "do not rise"),
     ([[0, 3, 9]], "reach 9, and there are 10 tokens"),
+    ([0.0, 3.0, 9.0], "reach 9, and there are 10 tokens"),
+    ([0.0, 3.5, 10.0], "are whole numbers, and not all of these are"),
+    ([0.0, 3.0, np.nan, 10.0], "are whole numbers, and not all of these are"),
 ]
+
+
+def _ends(ends: Any) -> Any:
+    """As programs keep them, unless they are handed over as other numbers."""
+    array = np.array(ends)
+    return array if array.dtype.kind == "f" else array.astype(np.int32)
 
 
 def packed(path: Path, ends: Any, *shape: int, **more: Any) -> Path:
     q, k, v = np.random.default_rng(0).standard_normal((3, *shape)).astype(np.float32)
-    np.savez(path, q=q, k=k, v=v, cu_seqlens=np.array(ends, np.int32), **more)
+    np.savez(path, q=q, k=k, v=v, cu_seqlens=_ends(ends), **more)
     return path
 
 
@@ -67,8 +76,9 @@ def test_packed_tokens_stand_before_the_heads_and_no_doubt_leads_to_a_fault(
         assert doubt.remedy is None or problems(contents, reading) or not problems(contents, doubt.remedy), doubt.text
 
 
-def test_ends_that_fit_are_no_doubt(tmp_path: Path) -> None:
-    contents = looked(packed(tmp_path / "x.npz", [0, 3, 10], 10, 4, 8))
+@pytest.mark.parametrize("kind", [int, float, np.float16])
+def test_ends_that_fit_are_no_doubt(tmp_path: Path, kind: Any) -> None:
+    contents = looked(packed(tmp_path / "x.npz", np.array([0, 3, 10], kind), 10, 4, 8))
     reading = propose(contents)
     assert not problems(contents, reading) and not doubts(contents, reading)
     assert opened(contents, reading).experiment.tokens.columns["segment"].tolist() == [0] * 3 + [1] * 7

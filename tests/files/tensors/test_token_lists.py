@@ -39,7 +39,7 @@ def test_pasted(text: str, tokens: list[str]) -> None:
     assert token_lists.parsed(text) == tuple(tokens)
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "[]", "[[1], [2]]", "{}", '["a", null]', '{"a": ["x"], "b": ["y"]}'])
+@pytest.mark.parametrize("text", ["", "  \n ", "[]", "[[[1]], [[2]]]", "{}", '["a", null]', '{"a": ["x"], "b": ["y"]}'])
 def test_what_holds_none(text: str) -> None:
     with pytest.raises(ExperimentError, match="tokens: expected"):
         token_lists.parsed(text)
@@ -193,3 +193,12 @@ def test_a_large_tokenizer_is_read_in_steps_that_can_be_given_up(tmp_path: Path)
     assert read is not None
     path.unlink()  # it is read once
     assert token_lists.of_ids(path, [0], read).tokens == ("<s>",)
+
+
+@pytest.mark.parametrize("text", ['[["the", "cat"], ["a", "dog"]]', "[['the', 'cat'], ['a', 'dog']]"])
+def test_of_lists_for_each_item_it_is_the_one_that_is_asked_for(text: str, tmp_path: Path) -> None:
+    assert [token_lists.parsed(text, item) for item in range(2)] == [("the", "cat"), ("a", "dog")]
+    (tmp_path / "a.json").write_text('{"tokens": [["x"], ["y"]]}')
+    assert token_lists.read(tmp_path / "a.json", 1) == ("y",)
+    with pytest.raises(ExperimentError, match="expected a list of words for item 3, received 2 lists"):
+        token_lists.parsed(text, 2)

@@ -130,3 +130,11 @@ def test_weights_that_are_views(tmp_path: Path, kind: Any) -> None:
     # [out, in] becomes [in, out]
     np.testing.assert_array_equal(weights.W_Q.array(), [[0, -2], [-1, -3]])
     np.testing.assert_array_equal(weights.W_K.array(), np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("key", [1.5, -2, True, None, float("inf")])
+def test_a_key_of_any_kind_becomes_a_name(tmp_path: Path, key: Any) -> None:
+    torch.save({key: torch.full((2, 2), 0.5)}, tmp_path / "a.pt")
+    (stored,) = open_file(tmp_path / "a.pt").tensors
+    assert stored.key == str(key)
+    assert isinstance(opened(tmp_path / "a.pt").named.experiment.source, GivenWeights)

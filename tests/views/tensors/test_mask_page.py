@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from attn_gui.compute.trace import trace
-from attn_gui.files.tensors import masking
+from attn_gui.files.tensors import previewing
 from attn_gui.views.main_window import MainWindow
 from attn_gui.views.tensors import reading_tabs
 from attn_gui.views.tensors.reading_tabs import MASK
@@ -128,7 +128,7 @@ def test_a_mask_that_is_too_large_is_not_counted_through(
         raise AssertionError("the mask is read")
 
     monkeypatch.setattr(reading_tabs, "LARGEST_PREVIEWED", 24)
-    monkeypatch.setattr(masking, "previews", never)
+    monkeypatch.setattr(previewing, "previews", never)
     np.savez(tmp_path / "a.npz", **qkv(), mask=np.tril(np.ones((5, 5), bool)))
     dialog = look(tmp_path / "a.npz")
     dialog.tabs.setCurrentIndex(MASK)
@@ -137,3 +137,23 @@ def test_a_mask_that_is_too_large_is_not_counted_through(
     assert [column.isVisible() for column in columns.values()] == [True, True, False]
     columns["allowed"].choice.click()
     assert dialog.ok.isEnabled() and dialog.reading is not None and dialog.reading.meaning == "allowed"
+
+
+def test_zeros_of_the_weights_mask_too_and_decide_what_the_mask_means(
+    look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    live, arrays = np.arange(5) < 3, qkv()
+    cells = np.tri(5, dtype=bool) & live
+    weights = np.exp(arrays["q"] @ arrays["k"].swapaxes(1, 2) / 2) * cells
+    np.savez(tmp_path / "a.npz", **arrays, attentions=weights / weights.sum(-1, keepdims=True), mask=~live[None])
+    dialog = look(tmp_path / "a.npz")
+    page = dialog.tabs.mask_page
+    dialog.tabs.setCurrentIndex(MASK)
+    assert page.meanings["blocked"].choice.isChecked() and "blocks what has weight 0" in page.note.text()
+    assert page.meanings["blocked"].facts.text() == "1 to 3 keys allowed a row\nNo row fully masked"
+    page.meanings["allowed"].choice.click()
+    assert page.meanings["allowed"].facts.text() == "0 keys allowed in every row\n5 rows fully masked"
+    assert "besides its own mask" in dialog.offers.text()
+    dialog.ok.setFocus()
+    press(qtbot, window)
+    assert (~allowed_in_window(window).any(-1)).sum() == 5

@@ -19,7 +19,7 @@ from attn_gui.views.main_window import MainWindow
 from attn_gui.views.tensors.dialog import TensorsDialog
 from attn_gui.views.tensors.reading_tabs import NAMES
 from attn_gui.views.tensors.token_box import as_text
-from tests.views.tensors.conftest import Look, at_rest, press, softmaxed
+from tests.views.tensors.conftest import Look, at_rest, normal, press, softmaxed
 
 
 def on_names(look: Look, path: Path, *shape: int) -> TensorsDialog:
@@ -143,3 +143,29 @@ def test_names_in_the_file_itself_are_taken(look: Look, window: MainWindow, qtbo
 @given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=5).map(tuple))
 def test_what_stands_in_the_field_is_read_back_as_the_same(tokens: tuple[str, ...]) -> None:
     assert parsed(as_text(tokens)) == tokens
+
+
+@pytest.mark.parametrize("pasted", [True, False])
+def test_of_lists_for_each_item_the_one_of_the_item_that_is_opened(
+    pasted: bool, look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    names = [["the", "cat", "sat"], ["a", "dog", "ran"]]
+    (tmp_path / "names.json").write_text(json.dumps(names))
+    np.savez(tmp_path / "a.npz", **{name: normal(seed, 3, 2, 3, 4) for seed, name in enumerate("qkv")})
+    dialog = look(tmp_path / "a.npz")
+    dialog.tabs.setCurrentIndex(NAMES)
+    page, pickers = dialog.tabs.token_page, dialog.tabs.contents_page.pickers
+    if pasted:
+        page.queries.editor.setPlainText(json.dumps(names))
+    else:
+        page.open_file("queries", tmp_path / "names.json")
+    read(qtbot, window, dialog)
+    assert dialog.reading is not None and dialog.reading.tokens == ("the", "cat", "sat")
+    for item, expected in ((3, None), (2, ("a", "dog", "ran")), (1, ("the", "cat", "sat")), (2, ("a", "dog", "ran"))):
+        pickers.batch.setValue(item)
+        assert page.pending and not dialog.ok.isEnabled()
+        read(qtbot, window, dialog)
+        assert dialog.reading.tokens == expected and dialog.ok.isEnabled() is (expected is not None)
+    dialog.ok.setFocus()
+    press(qtbot, window)
+    assert window.context.document.experiment.tokens.tokens == ("a", "dog", "ran")
