@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
@@ -79,7 +80,7 @@ def number_font(points: float | None = None) -> QFont:
 # as large as Fusion draws those that are not checked; spin boxes as tall as the other fields; buttons of a drawer that
 # are sharp at any scale
 _CONTROLS = """
-    QDockWidget {{ titlebar-close-icon: url({close}); titlebar-normal-icon: url({float}); }}
+    QDockWidget {{ titlebar-close-icon: {close}; titlebar-normal-icon: {float}; }}
     QSpinBox {{ min-height: 19px; }}
     QToolButton:checked {{
         background: {band}; border: 1px solid {accent}; border-radius: 4px; padding: 1px 1px 1px 2px;
@@ -92,8 +93,8 @@ _OUTLINES = """
     QLineEdit, QSpinBox, QComboBox, QPushButton, QToolButton {{ border: 1px solid {line}; padding: 3px 8px; }}
     QPushButton {{ min-width: 56px; }}
     QSpinBox {{ padding: 2px 20px 2px 8px; min-height: 14px; }}
-    QSpinBox::up-arrow {{ image: url({up}); width: 8px; height: 8px; }}
-    QSpinBox::down-arrow, QComboBox::down-arrow {{ image: url({down}); width: 8px; height: 8px; }}
+    QSpinBox::up-arrow {{ image: {up}; width: 8px; height: 8px; }}
+    QSpinBox::down-arrow, QComboBox::down-arrow {{ image: {down}; width: 8px; height: 8px; }}
     QSpinBox::up-button, QSpinBox::down-button, QComboBox::drop-down {{ border: none; width: 16px; }}
     QToolButton:checked, QPushButton:checked {{
         background: {band}; border: 2px solid {accent}; border-radius: 0; padding: 2px 7px;
@@ -129,8 +130,8 @@ _ON_DARK = """
     QCheckBox::indicator {{ border-radius: 2px; }}
     QRadioButton::indicator {{ border-radius: {round}px; }}
     QCheckBox::indicator:checked, QRadioButton::indicator:checked {{ background: {accent}; border-color: {accent}; }}
-    QCheckBox::indicator:checked {{ image: url({tick}); }}
-    QRadioButton::indicator:checked {{ image: url({dot}); }}
+    QCheckBox::indicator:checked {{ image: {tick}; }}
+    QRadioButton::indicator:checked {{ image: {dot}; }}
     QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ border-color: {accent}; }}
     QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {line}; }}
 """
@@ -138,10 +139,16 @@ _ON_DARK = """
 _ICONS = ("up-on-dark", "down-on-dark", "tick-on-accent", "dot-on-accent")
 
 
+def _url(path: Path) -> str:
+    """``path`` as a style sheet names it, whatever letters are in it."""
+    text = path.as_posix().replace("\\", "\\\\").replace('"', '\\"')
+    return f'url("{text}")'
+
+
 def _sheet(theme: Theme) -> str:
     width = 2 if theme.name == "contrast" else 1
     of_drawers = [f"{name}-on-{'dark' if theme.dark else 'light'}" for name in ("close", "float")]
-    icons = {icon.partition("-")[0]: resource(f"icons/{icon}.svg").as_posix() for icon in (*_ICONS, *of_drawers)}
+    icons = {icon.partition("-")[0]: _url(resource(f"icons/{icon}.svg")) for icon in (*_ICONS, *of_drawers)}
     words = asdict(theme) | icons | {"width": width, "round": 6 + width}
     return (
         _CONTROLS.format(**words)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -26,6 +28,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from attn_gui.paths import resource
+from attn_gui.views import look
 from attn_gui.views.context import Context
 from attn_gui.views.theme import THEMES
 
@@ -172,3 +176,25 @@ def test_another_theme_restyles_a_widget_once_however_deep_it_lies(context: Cont
         restyled.clear()
         context.settings.theme = theme
         assert 1 <= len(restyled) <= 2, "as one style goes, and as the other comes"
+
+
+@pytest.mark.parametrize("folder", ["für alle – ñ 注意", "a) b (c", 'it\'s "q" ; }'])
+def test_icons_are_found_wherever_the_program_lies(
+    folder: str, tmp_path: Path, context: Context, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ticked() -> QImage:
+        box = QCheckBox("x")
+        qtbot.addWidget(box)
+        box.setChecked(True)
+        context.settings.theme = "light"
+        context.settings.theme = "dark"
+        box.resize(60, 30)
+        return box.grab().toImage()
+
+    expected = ticked()
+    try:
+        shutil.copytree(resource("icons/tick-on-accent.svg").parent, tmp_path / folder / "icons")
+    except OSError:
+        pytest.skip("no folder may be called so here")
+    monkeypatch.setattr(look, "resource", lambda name: tmp_path / folder / name)
+    assert ticked() == expected

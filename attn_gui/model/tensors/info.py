@@ -56,7 +56,8 @@ class Peek:
 
     low, high: the lowest and the highest finite number; None where there is none. whole: whether every number was
     looked at, and not only some of a large tensor. nan, inf, minus_inf: whether there are such.
-    flags: whether all numbers are 0 or 1. rising: whether they begin with 0 and never fall (cu_seqlens), in one axis.
+    flags: whether all numbers are 0 or 1. rising: whether they are whole, begin with 0 and never
+    fall (cu_seqlens), in one axis.
     sums: for each axis, whether the numbers along it are 0 or more and sum to 1 (within 1e-3; 2e-2 of 16 bits), in all
     lines that were looked at without NaN; where they do so along no axis, in all lines but those of zeros alone.
     spans: for each axis, the lowest and the highest sum of a line without NaN; None where there are none. zeros: what

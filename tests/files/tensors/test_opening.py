@@ -250,7 +250,13 @@ def test_peeks() -> None:
     assert not found.flags
     found = peek(np.array([0, 4, 9], np.int32))
     assert found is not None and found.rising and found.high == 9
-    for array, rising in (([1, 4, 9], False), ([0, 4, 3], False), ([[0, 1]], False), ([0.0, 1.0], False)):
+    for array, rising in (
+        ([1, 4, 9], False),
+        ([0, 4, 3], False),
+        ([[0, 1]], False),
+        ([0.0, 1.0], True),
+        ([0.0, 1.5], False),
+    ):
         found = peek(np.array(array))
         assert found is not None and found.rising is rising
     found = peek(np.array([True, False]))
