@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import PurePosixPath
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 
 import bundle_fallback
 
@@ -13,6 +14,8 @@ Entry = tuple[str, str, str]
 SHARED = (PurePosixPath("."), PurePosixPath("PySide6/Qt/lib"))
 # asked for by the starter of the program, which no list holds
 ALWAYS = "libpython"
+# libraries that open others by name when they run, and these, which lie beside them
+OPENED = {"libnvrtc.so.*": "libnvrtc-builtins.so.*"}
 
 
 def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) -> list[Entry]:
@@ -30,6 +33,23 @@ def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) ->
         waiting += asked - found
         found |= asked
     return [entry for entry in entries if _target(entry) not in set(files) - found]
+
+
+def opened(entries: Iterable[Entry]) -> list[Entry]:
+    """What the libraries among ``entries`` open when they run, beside each, where ``entries`` lack it.
+
+    torch opens CUDA's libraries in a row when it is imported and stops without a word at the first that is not there.
+    """
+    entries = list(entries)
+    there = {place for place, _, _ in entries}
+    found = [
+        (str(PurePosixPath(place).parent / other.name), str(other), "BINARY")
+        for place, path, kind in entries
+        for library, pattern in OPENED.items()
+        if kind == "BINARY" and fnmatchcase(PurePosixPath(place).name, library)
+        for other in sorted(Path(path).parent.glob(pattern))
+    ]
+    return [entry for entry in found if entry[0] not in there]
 
 
 def fallback(resolve: Callable[[str], str | None]) -> list[Entry]:

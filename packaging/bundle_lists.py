@@ -59,6 +59,8 @@ EXCLUDED = (
     "PySide6.QtTest",
     "PySide6.QtUiTools",
     "caffe2",
+    # writes graphs of CUDA's out, and looks into them
+    "cuda",
     "cupy",
     "h5py",
     "hf_xet",
@@ -98,6 +100,8 @@ EXCLUDED = (
     "torch.testing._internal.generated",
     "torch.testing._internal.opinfo",
     "torch.utils.tensorboard",
+    # makes programs for GPUs, which takes a C compiler wherever it runs: torch that finds it uses it unasked
+    "triton",
     "typer",
 )
 # files that PyInstaller collects and nobody opens, as they lie in the bundle

@@ -223,6 +223,17 @@ def test_a_library_leaves_with_all_that_came_for_it() -> None:
     assert found == kept
 
 
+def test_what_a_library_opens_lies_beside_it(tmp_path: Path) -> None:
+    for name in ("libnvrtc.so.13", "libnvrtc.alt.so.13", "libnvrtc-builtins.so.13.0", "libnvrtc-builtins.alt.so.13.0"):
+        (tmp_path / name).touch()
+    compiler = ("nvidia/cu13/lib/libnvrtc.so.13", str(tmp_path / "libnvrtc.so.13"), "BINARY")
+    link = ("libnvrtc.so.13", "nvidia/cu13/lib/libnvrtc.so.13", "SYMLINK")
+    builtins = ("nvidia/cu13/lib/libnvrtc-builtins.so.13.0", str(tmp_path / "libnvrtc-builtins.so.13.0"), "BINARY")
+    assert bundle_libraries.opened([compiler, link]) == [builtins]
+    assert bundle_libraries.opened([compiler, link, builtins]) == []
+    assert bundle_libraries.opened([("torch/lib/libtorch_cpu.so", str(tmp_path / "libtorch_cpu.so"), "BINARY")]) == []
+
+
 def test_the_libraries_to_lend_are_all_there_or_named(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = bundle_libraries.fallback(lambda name: f"/lib/{name}")
     assert ("fallback/libEGL.so.1", "/lib/libEGL.so.1", "DATA") in entries
