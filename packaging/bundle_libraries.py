@@ -19,7 +19,7 @@ OPENED = {"libnvrtc.so.*": "libnvrtc-builtins.so.*"}
 
 
 def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) -> list[Entry]:
-    """``entries`` without the libraries that came for one that was left out, and the links to these.
+    """``entries`` without the libraries that came for one that was left out, and without links to what is not there.
 
     ``imports`` tells the names of the libraries that a file asks for.
     """
@@ -32,7 +32,8 @@ def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) ->
         asked = {spare[name] for name in imports(files[waiting.pop()]) if name in spare}
         waiting += asked - found
         found |= asked
-    return [entry for entry in entries if _target(entry) not in set(files) - found]
+    there = {place for place, _, _ in entries} - (set(files) - found)
+    return [entry for entry in entries if _target(entry) in there]
 
 
 def opened(entries: Iterable[Entry]) -> list[Entry]:

@@ -218,6 +218,7 @@ def test_a_library_leaves_with_all_that_came_for_it() -> None:
         ("libcairo.so.2", "/cairo", "BINARY"),
         ("PySide6/Qt/lib/libQt6Network.so.6", "/network", "BINARY"),
         ("libQt6Network.so.6", "PySide6/Qt/lib/libQt6Network.so.6", "SYMLINK"),
+        ("libQt6Test.so.6", "PySide6/Qt/lib/libQt6Test.so.6", "SYMLINK"),
     ]
     found = bundle_libraries.needed([*spare, *kept], lambda path: asks.get(path, []))
     assert found == kept
