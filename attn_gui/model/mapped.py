@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
+from io import FileIO
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -62,17 +63,23 @@ class MappedFile(mmap.mmap):
 
     def fetched(self, start: int, count: int) -> bytearray:
         """``count`` bytes from ``start`` on, read and not looked at in the map; ChangedFile where they are gone."""
-        found = bytearray()
+        found = bytearray(count)
+        self.fetch(start, memoryview(found))
+        return found
+
+    def fetch(self, start: int, into: memoryview) -> None:
+        """:meth:`fetched`, as many bytes as ``into`` has and into it."""
+        done = 0
         try:
             with self._reading:  # the place in the file is one for all threads
                 os.lseek(self._descriptor, start, os.SEEK_SET)
-                while len(found) < count and (block := os.read(self._descriptor, count - len(found))):
-                    found += block
+                with FileIO(self._descriptor, closefd=False) as file:
+                    while done < len(into) and (more := file.readinto(into[done:])):
+                        done += more
         except OSError as error:
             raise ChangedFile(self.path) from error
-        if len(found) < count:
+        if done < len(into):
             raise ChangedFile(self.path)
-        return found
 
 
 def is_mapped(array: NDArray[Any]) -> bool:
@@ -139,6 +146,9 @@ def _fetch(file: MappedFile, start: int, strides: tuple[int, ...], into: NDArray
             break
         expected *= into.shape[axis]
     else:  # they lie one after another
+        if into.flags.c_contiguous and order == sorted(order):
+            file.fetch(start, into.reshape(-1).view(np.uint8).data)
+            return
         numbers = np.frombuffer(file.fetched(start, into.size * size), np.uint8).view(into.dtype)
         kept = [into.shape[axis] for axis in order]
         places = sorted(range(len(order)), key=lambda place: order[place])
