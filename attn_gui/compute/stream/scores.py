@@ -91,15 +91,12 @@ class Scores:
         S = torch.empty(shape, dtype=self.dtype, device=self.device) if out is None else out
         # a power of two makes the product and its rounding one step
         scaling = stage != "raw" and self._exact_scale
-        tiled = grid in (None, self.grid)
-        step = self.grid.keys if tiled else shape[0]
-        # the rows of a tile, which meet many keys, turned once rather than in each product
-        turned = Q.t().contiguous() if tiled else Q.t()
+        step = self.grid.keys if grid in (None, self.grid) else shape[0]
         for start in range(keys.start, keys.stop, step):
             stop = min(start + step, keys.stop)
             tile = S[start - keys.start : stop - keys.start]
             if self.dtype is self.working:
-                torch.addmm(tile, K[start:stop], turned, beta=0, alpha=e.scale if scaling else 1, out=tile)
+                torch.addmm(tile, K[start:stop], Q.t(), beta=0, alpha=e.scale if scaling else 1, out=tile)
             else:
                 attention.raw_scores(K[start:stop], Q, self.working, tile)
                 if scaling:
