@@ -22,6 +22,7 @@ def pool(values: Array, allowed: NDArray[np.bool_] | None, out: tuple[int, int],
 
     ``allowed`` None allows everything; ``out`` is at most the window's shape. Means are taken in float64.
     """
+    # one True that stands for all cells, as where nothing is masked: none of them need be looked at
     if allowed is not None and allowed.size and not any(allowed.strides) and allowed.flat[0]:
         allowed = None
     rows, columns = edges(values.shape[0], out[0]), edges(values.shape[1], out[1])

@@ -18,6 +18,7 @@ from attn_gui.views.heatmap.labels import (
     PADDING,
     TICK,
     Span,
+    pixels_between,
     stride,
     token_text,
     within,
@@ -96,8 +97,7 @@ class ColumnLabels(LabelStrip):
 
     def _span(self, index: int) -> Span:
         assert self.grid is not None
-        left, right = round(self.grid.x(index)), round(self.grid.x(index + 1))
-        return Span(left, max(right - left, 1))
+        return pixels_between(self.grid.x(index), self.grid.x(index + 1))
 
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.key_at(x)

@@ -78,6 +78,12 @@ class Span(NamedTuple):
 NOWHERE = Span(-math.inf, 0)
 
 
+def pixels_between(start: float, stop: float) -> Span:
+    """In whole pixels, one at least."""
+    first = round(start)
+    return Span(first, max(round(stop) - first, 1))
+
+
 def line_in_sight(span: Span, first: float, last: float) -> bool:
     """Whether a line of text in the middle of ``span`` lies wholly between two heights."""
     middle, half = span.start + span.size / 2, LEAST_HEIGHT / 2

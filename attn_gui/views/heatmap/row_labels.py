@@ -15,6 +15,7 @@ from attn_gui.views.heatmap.labels import (
     TICK,
     Span,
     line_in_sight,
+    pixels_between,
     stride,
     within,
 )
@@ -39,8 +40,7 @@ class RowLabels(LabelStrip):
 
     def _span(self, index: int) -> Span:
         assert self.grid is not None
-        top, bottom = round(self.grid.y(index)), round(self.grid.y(index + 1))
-        return Span(top, max(bottom - top, 1))
+        return pixels_between(self.grid.y(index), self.grid.y(index + 1))
 
     def index_at(self, x: float, y: float) -> int | None:
         return None if self.grid is None else self.grid.query_at(y)

@@ -13,7 +13,16 @@ from attn_gui.model.answers import RowSums
 from attn_gui.views.bands import HEADER
 from attn_gui.views.figures import shown
 from attn_gui.views.heatmap.grid import Grid
-from attn_gui.views.heatmap.labels import LEAST_HEIGHT, MARK, NOWHERE, Span, line_in_sight, stride, within
+from attn_gui.views.heatmap.labels import (
+    LEAST_HEIGHT,
+    MARK,
+    NOWHERE,
+    Span,
+    line_in_sight,
+    pixels_between,
+    stride,
+    within,
+)
 from attn_gui.views.heatmap.stamps import Stamps
 from attn_gui.views.look import Look, number_font
 from attn_gui.views.painting import guarded
@@ -139,8 +148,8 @@ class SumColumn(QWidget):
         return QRectF(0, top, self.width(), height)
 
     def _span(self, grid: Grid, i: int) -> Span:
-        top, bottom = round(grid.y(i)), round(grid.y(i + 1))
-        return Span(self._header + top, max(1, bottom - top))
+        top, height = pixels_between(grid.y(i), grid.y(i + 1))
+        return Span(self._header + top, height)
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._grid is not None:
