@@ -50,7 +50,9 @@ def _open(window: MainWindow, settle: Callable[[MainWindow], None], folder: Path
     window.models.open.trigger()
     dialog = window.models.dialog
     assert dialog is not None
-    dialog.open_path(tiny.save("gpt2", folder))
+    named = folder / Path(SHOWN).name  # which titles the experiment
+    named.mkdir()
+    dialog.open_path(tiny.save("gpt2", named))
     settle(window)
     dialog.text.setPlainText(tiny.TEXT)
     while not dialog.capture.isEnabled():
