@@ -8,6 +8,7 @@ from typing import get_args
 
 from attn_gui import __version__
 from attn_gui.cli import arguments
+from attn_gui.cli.parsing import Parser, file_name, folder_name
 from attn_gui.cli.reporting import PROGRAM
 from attn_gui.files import examples, tensor_file
 from attn_gui.files.export import FORMS
@@ -19,12 +20,12 @@ from attn_gui.model.tensors.axes import Axis
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all of them."""
-    made = arguments.Parser(prog=PROGRAM, description="Attention without a window.")
+    made = Parser(prog=PROGRAM, description="Attention without a window.")
     made.add_argument("--version", action="version", version=f"attn_gui {__version__}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     export = commands.add_parser("export", help="compute a session's current experiment and write it to a folder")
     export.add_argument(
-        "--out", type=arguments.folder_name, required=True, metavar="DIR", help="the folder; made if it is not there"
+        "--out", type=folder_name, required=True, metavar="DIR", help="the folder; made if it is not there"
     )
     export.add_argument(
         "--stage",
@@ -52,9 +53,7 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--precision", choices=[p.value for p in Precision], help="default: the experiment's own")
     info = commands.add_parser("info", help="say what a session or a file of tensors holds")
     scores = commands.add_parser("scores", help="score every head of every layer, a line a head as CSV")
-    scores.add_argument(
-        "--csv", type=arguments.file_name, metavar="SCORES.csv", help="where to write (default: standard output)"
-    )
+    scores.add_argument("--csv", type=file_name, metavar="SCORES.csv", help="where to write (default: standard output)")
     scores.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     diagnose = commands.add_parser("diagnose", help="find the convention that scores, weights or output follow")
     diagnose.add_argument(
@@ -82,12 +81,8 @@ def parser() -> argparse.ArgumentParser:
     )
     diagnose.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     mark = commands.add_parser("mark", help="mark the answers to exercises, a line a student and stage")
-    mark.add_argument(
-        "files", type=arguments.file_name, nargs="+", metavar="FILE.attn", help="answers, or folders of them"
-    )
-    mark.add_argument(
-        "--csv", type=arguments.file_name, metavar="MARKS.csv", help="where to write (default: standard output)"
-    )
+    mark.add_argument("files", type=file_name, nargs="+", metavar="FILE.attn", help="answers, or folders of them")
+    mark.add_argument("--csv", type=file_name, metavar="MARKS.csv", help="where to write (default: standard output)")
     mark.add_argument("--device", default="cpu", help="cpu, cuda:0, mps (default: cpu)")
     names = ", ".join(examples.file_names())
     for command in (export, info, scores):
@@ -95,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
         source.add_argument(
             "file",
             nargs="?",
-            type=arguments.file_name,
+            type=file_name,
             metavar="FILE",
             help="a session (.attn), or tensors (.npy, a folder, …)",
         )
@@ -137,7 +132,7 @@ def _add_tensor_choices(command: argparse.ArgumentParser) -> None:
     )
     of.add_argument(
         "--tokens",
-        type=arguments.file_name,
+        type=file_name,
         metavar="FILE",
         help="names, or a list of them for each item of the batch, or a tokenizer.json for the file's ids",
     )

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 from attn_gui.control.notices import Notices
 from attn_gui.control.worker import Priority, Worker, at_once
 from attn_gui.files import checkpoint, tensors
-from attn_gui.files.checkpoint import opening
 from attn_gui.files.errors import FileError
 from attn_gui.files.model_folder import is_model
 from attn_gui.files.regular import is_folder, size_of_file
@@ -101,6 +100,9 @@ def kind_of(paths: Sequence[Path]) -> FileKind:
 
 
 def _holds_module(path: Path) -> bool:
+    # imported when there is a file to look into: the first window does not wait for it
+    from attn_gui.files.checkpoint import opening
+
     try:
         return bool(opening.look(path).modules)
     except FileError:

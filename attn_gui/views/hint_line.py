@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from attn_gui.control.document import AS_SHIPPED
-from attn_gui.files import examples, tours
+from attn_gui.files import examples
 from attn_gui.files.errors import FileError
 from attn_gui.model.session import NamedExperiment
-from attn_gui.model.tour import Try
 from attn_gui.views import half_typed
 from attn_gui.views.buttons import link_style
 from attn_gui.views.context import Context
 from attn_gui.views.elided_label import ElidedLabel
+
+if TYPE_CHECKING:
+    from attn_gui.model.tour import Try
 
 OFFER = "New here? A short tour shows how one token looks at the others."
 TOPIC = "try"
@@ -98,10 +102,18 @@ class HintLine(QWidget):
         name = "" if shipped is None or self._context.settings.first_tour else shipped
         if name != self._name:
             self._name, self._tries, self._at = name, (), 0
-            try:
-                self._tries = tours.tries(name) if name else ()
-            except FileError as error:
-                self._context.notices.error(str(error), TOPIC)
+            if name:
+                self._tries = self._tries_with(name)
+
+    def _tries_with(self, name: str) -> tuple[Try, ...]:
+        # imported when there is something to try: the first window, which offers a tour, does not wait for it
+        from attn_gui.files import tours
+
+        try:
+            return tours.tries(name)
+        except FileError as error:
+            self._context.notices.error(str(error), TOPIC)
+            return ()
 
     def _do(self) -> None:
         if half_typed.commit():

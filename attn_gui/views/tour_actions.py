@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from attn_gui.files import tours
 from attn_gui.views import half_typed
 
 if TYPE_CHECKING:
+    from attn_gui.files.tours import Listed
     from attn_gui.views.main_window import MainWindow
     from attn_gui.views.tour.guide import Guide
 
@@ -44,7 +44,7 @@ class TourActions:
             self._window.menus.panels.add(self.guide.instrument)
         if self._window.context.settings.first_tour:
             self._window.context.settings.first_tour = False
-        self.guide.start(tours.listed()[number].path)
+        self.guide.start(_listed()[number].path)
 
     def leave(self) -> None:
         """Leave the tour that is under way, if any."""
@@ -69,7 +69,7 @@ class TourActions:
     def _fill(self) -> None:
         if self._tours:
             return
-        for number, tour in enumerate(tours.listed()):
+        for number, tour in enumerate(_listed()):
             action = QAction(f"&{number + 1}  {tour.title}", self.menu)
             action.setStatusTip(tour.summary)
             action.setToolTip(tour.summary)
@@ -84,3 +84,9 @@ class TourActions:
         self.back.setEnabled(touring is not None and tour is not None and touring.place > 0)
         self.leave_action.setEnabled(tour is not None)
         self.keep.setEnabled(touring is not None and touring.left_behind is not None)
+
+
+def _listed() -> tuple[Listed, ...]:
+    from attn_gui.files import tours
+
+    return tours.listed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -18,7 +18,10 @@ from attn_gui.views.writer import RIGHT, writer
 from tests.views.heatmaps import Pair, random_experiment
 
 GROUND, INK = QColor("#fdfcf0"), QColor("#1b2128")
-ROOMS = [QRectF(3, 4.5, 70, 15), QRectF(2.25, 30, 61.5, 17), QRectF(0, 50.5, 40, 20)]
+SIZE = QSize(80, 80)
+BOXES = [(3, 13.5, 70, 15), (2.25, 30, 61.5, 17), (0, 50.5, 40, 20), (-9.5, 71, 50, 16), (61, -7, 40, 20)]
+TEXTS = ["jag’t", "q1024", "long to be cut", "cut here", "and here"]
+BARS = [(0, 71, 4, 1), (60, 60, 1, 4)]
 
 
 def write(painter: QPainter, text: str, room: QRectF) -> None:
@@ -39,14 +42,22 @@ def test_what_is_copied_looks_as_written(qtbot: QtBot, ratio: float) -> None:
     written = sheet(ratio)
     painter = QPainter(written)
     painter.setPen(INK)
-    for text, room in zip(("jag’t", "q1024", "long to be cut"), ROOMS, strict=True):
-        write(painter, text, room)
+    for text, box in zip(TEXTS, BOXES, strict=True):
+        write(painter, text, QRectF(*box))
+    for bar in BARS:
+        painter.fillRect(QRectF(*bar), INK)
     painter.end()
     for _ in range(2):  # made, then taken again
-        copied = sheet(ratio)
+        copied = QImage(written.size(), QImage.Format.Format_RGB32)
+        copied.setDevicePixelRatio(ratio)
+        copied.fill(QColor("#ff00ff"))
+        kept.begin(SIZE)
+        for text, box in zip(TEXTS, BOXES, strict=True):
+            kept.put(text, box, write)
+        for bar in BARS:
+            kept.bar(*bar, INK)
         painter = QPainter(copied)
-        for text, room in zip(("jag’t", "q1024", "long to be cut"), ROOMS, strict=True):
-            kept.draw(painter, text, room, write)
+        kept.draw(painter)
         painter.end()
         assert copied == written
 
@@ -62,10 +73,12 @@ def test_each_is_written_once_until_it_looks_otherwise(qtbot: QtBot, monkeypatch
     def drawn(texts: str, left: float = 1.0, ratio: float = 1.0, ink: QColor = INK) -> str:
         written.clear()
         kept.use(ratio, GROUND, ink)
+        kept.begin(SIZE)
+        for text in texts:
+            kept.put(text, (left, 2, 30, 16), note)
         image = sheet(ratio)
         painter = QPainter(image)
-        for text in texts:
-            kept.draw(painter, text, QRectF(left, 2, 30, 16), note)
+        kept.draw(painter)
         painter.end()
         return "".join(written)
 
@@ -92,13 +105,11 @@ def test_labels_and_sums_look_as_written_wherever_one_is(
     pair: Pair, context: Context, monkeypatch: pytest.MonkeyPatch, theme: str
 ) -> None:
     context.settings.theme = theme
-    direct = Stamps.draw
+    copying = Stamps.use
 
-    def straight(self: Stamps, painter: QPainter, what: Any, room: QRectF, how: Any) -> None:
-        pen = painter.pen()
-        painter.setPen(self._ink)
-        how(painter, what, room)
-        painter.setPen(pen)
+    def writing(self: Stamps, *of: Any) -> None:
+        copying(self, *of)
+        self._whole = 0
 
     plots = [pair.A.heatmap.plot, pair.N.heatmap.plot]
     for top, rows, left, keys in ((0, 400, 0, 300), (17.3, 111, 40, 90), (18.4, 111, 41.7, 90), (100, 9, 100, 7)):
@@ -109,6 +120,12 @@ def test_labels_and_sums_look_as_written_wherever_one_is(
         QApplication.processEvents()
         for plot in plots:
             copied = plot.grab().toImage()
-            monkeypatch.setattr(Stamps, "draw", straight)
+            monkeypatch.setattr(Stamps, "use", writing)
+            for strip in (plot.row_labels, plot.column_labels, plot.sums):
+                if strip is not None:
+                    strip._stamps._of = ()
             assert plot.grab().toImage() == copied
-            monkeypatch.setattr(Stamps, "draw", direct)
+            monkeypatch.setattr(Stamps, "use", copying)
+            for strip in (plot.row_labels, plot.column_labels, plot.sums):
+                if strip is not None:
+                    strip._stamps._of = ()

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsView, QWidget
 
 from attn_gui.views.heatmap.image import Indices, packed_colours
@@ -69,13 +69,21 @@ class Canvas(pg.GraphicsView):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         # the background is drawn with the rest: nothing below needs painting
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._ground = QColor()
         self.image = MatrixImage()
         for item in (self.image, *above):
             self.addItem(item)
 
     def set_theme(self, theme: Theme, table: ColourTable) -> None:
-        self.setBackground(theme.colour("panel"))
+        self._ground = theme.colour("panel")
+        self.viewport().update()
         self.image.set_table(table)
+
+    @guarded
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        # the image mostly covers all of it
+        if not (self.image.isVisible() and self.image.opacity() == 1.0 and self.image.place.contains(rect)):
+            painter.fillRect(rect, self._ground)
 
     def repaint_changes(self) -> None:
         """Repaint now what has changed: a scene by itself tells its view of it a turn later."""

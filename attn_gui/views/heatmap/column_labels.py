@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QRect, QRectF
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QWidget
 
@@ -49,12 +49,11 @@ class ColumnLabels(LabelStrip):
         first, end = self._present
         return "cache" if index < first else "appended" if index >= end else ""
 
-    def set_apart(self) -> list[QRectF]:
+    def set_apart(self) -> list[Span]:
         assert self.grid is not None
         first, end = self._present
-        spans = [(start, stop) for start, stop in ((0, first), (end, len(self._labels))) if start < stop]
-        ends = [(round(self.grid.x(start)), round(self.grid.x(stop))) for start, stop in spans]
-        return [QRectF(left, 0, right - left, self.height()) for left, right in ends]
+        parts = [(start, stop) for start, stop in ((0, first), (end, len(self._labels))) if start < stop]
+        return [pixels_between(self.grid.x(start), self.grid.x(stop)) for start, stop in parts]
 
     gap = 4
 
@@ -91,10 +90,6 @@ class ColumnLabels(LabelStrip):
         line.draw(painter, 0, -room.width() / 2, self.height(), room.width())
         painter.restore()
 
-    def place(self, index: int) -> QRectF:
-        left, width = self._span(index)
-        return QRectF(left, 0, width, self.height())
-
     def _span(self, index: int) -> Span:
         assert self.grid is not None
         return pixels_between(self.grid.x(index), self.grid.x(index + 1))
@@ -108,7 +103,7 @@ class ColumnLabels(LabelStrip):
             return 1
         return stride(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
 
-    def drawn(self) -> dict[int, QRectF]:
+    def _spans(self) -> dict[int, Span]:
         assert self.grid is not None
         width, step, upright, strip = self.grid.cell_width, self.step, self.upright, self.width()
         # what a name that is cut to nothing, or one that stands upright, needs
@@ -126,12 +121,17 @@ class ColumnLabels(LabelStrip):
             whole = span.start >= 0 and span.start + span.size <= strip
             return Span(left, right - left) if whole or right - left >= least else NOWHERE
 
-        spans = self._thinned(self.grid.keys, step, room)
-        return {index: QRectF(left, 0, size, self.height()) for index, (left, size) in spans.items()}
+        return self._thinned(self.grid.keys, step, room)
 
-    def tick_of(self, index: int) -> QRect:
+    def _box(self, span: Span) -> tuple[float, float, float, float]:
+        return span.start, 0, span.size, self.height()
+
+    def _across(self, span: Span) -> QRectF:
+        return QRectF(span.start, 0, span.size, self.height())
+
+    def _tick(self, index: int) -> tuple[int, int, int, int]:
         left, width = self._span(index)
-        return QRect(min(round(left + width / 2), self.width() - 1), self.height() - TICK, 1, TICK)
+        return max(0, min(round(left + width / 2), self.width() - 1)), self.height() - TICK, 1, TICK
 
-    def mark_of(self, place: QRectF) -> QRectF:
-        return QRectF(place.left(), self.height() - MARK, place.width(), MARK)
+    def _mark(self, span: Span) -> QRectF:
+        return QRectF(span.start, self.height() - MARK, span.size, MARK)

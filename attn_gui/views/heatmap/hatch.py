@@ -83,6 +83,7 @@ class HatchItem(QGraphicsItem):
         self._step = WIDEST
         self._colours: dict[int, QColor] = {}
         self._image: QImage | None = None
+        self.setVisible(False)
 
     def set_theme(self, theme: Theme) -> None:
         self._colours = line_colours(theme)

@@ -40,6 +40,8 @@ class LabelStrip(QWidget):
         self.picked: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        # the ground is drawn with the labels: nothing below needs painting
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     @property
     def longest(self) -> float:
@@ -65,8 +67,8 @@ class LabelStrip(QWidget):
         """What the token of ``index`` belongs to where that is not the present tokens."""
         return ""
 
-    def set_apart(self) -> list[QRectF]:
-        """The places of what does not belong to the present tokens."""
+    def set_apart(self) -> list[Span]:
+        """Where along the strip there is what does not belong to the present tokens."""
         return []
 
     def mark(self, selected: int, hovered: int | None, picked: frozenset[int]) -> None:
@@ -77,7 +79,7 @@ class LabelStrip(QWidget):
 
     def place(self, index: int) -> QRectF:
         """Where the label of ``index`` belongs, however little room that is."""
-        raise NotImplementedError
+        return self._across(self._span(index))
 
     def index_at(self, x: float, y: float) -> int | None:
         """The label at a point."""
@@ -85,7 +87,7 @@ class LabelStrip(QWidget):
 
     def drawn(self) -> dict[int, QRectF]:
         """The labels to draw, and the room of each."""
-        raise NotImplementedError
+        return {index: QRectF(*self._box(span)) for index, span in self._spans().items()}
 
     def text(self, index: int, room: QRectF) -> str:
         """The label of ``index`` as it is drawn, cut to ``room``."""
@@ -129,43 +131,48 @@ class LabelStrip(QWidget):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self.grid is None:
-            return
         painter = QPainter(self)
-        theme = self._look.theme
-        lit = [(place, "window") for place in self.set_apart()]
-        if self.selected < len(self._labels):
-            place = self.place(self.selected)
-            lit += [(place, "band"), (self.mark_of(place), "accent")]
-        lit += [(self.place(index), "accent") for index in self.picked]
-        for place, role in lit:
-            painter.fillRect(place, theme.colour(role))
-        thinned, ticks, ink = self.step > 1, [], None
-        stamps = self._stamps
+        theme, stamps = self._look.theme, self._stamps
         stamps.use(self.devicePixelRatioF(), theme.colour("panel"), theme.colour("text"), self._font)
-        for index, room in self.drawn().items():
-            if thinned:
-                ticks.append(self.tick_of(index))
-            # what lies on the plain ground, as most do
-            plain = index != self.hovered and not any(room.intersects(place) for place, _ in lit)
-            if plain and not self.part(index):
-                stamps.draw(painter, index, room, self.write)
+        stamps.begin(self.size())
+        if self.grid is None:
+            stamps.draw(painter)
+            return
+        lit = [(span, "window") for span in self.set_apart()]
+        selected = self._span(self.selected) if self.selected < len(self._labels) else None
+        if selected is not None:
+            lit.append((selected, "band"))
+        lit += [(self._span(index), "accent") for index in self.picked]
+        thinned, muted, others = self.step > 1, theme.colour("muted"), []
+        for index, span in self._spans().items():
+            if index == self.hovered or self.part(index) or any(span.near(place, 0) for place, _ in lit):
+                others.append((index, span))
                 continue
-            role = "text"
-            if index in self.picked:
+            # what lies on the plain ground, as most do
+            stamps.put(index, self._box(span), self.write)
+            if thinned:
+                stamps.bar(*self._tick(index), muted)
+        stamps.draw(painter)
+        for span, role in lit:
+            painter.fillRect(self._across(span), theme.colour(role))
+        if selected is not None:
+            painter.fillRect(self._mark(selected), theme.colour("accent"))
+        for index, span in others:
+            room, role = QRectF(*self._box(span)), self._role(index)
+            if role == "accent_text":
                 painter.fillRect(room, theme.colour("accent"))
-                role = "accent_text"
-            elif index == self.hovered:
-                role = "accent"
-            elif self.part(index):
-                role = "muted"
-            if role != ink:
-                painter.setPen(theme.colour(role))
-                ink = role
+            painter.setPen(theme.colour(role))
             self.write(painter, index, room)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(theme.colour("muted"))
-        painter.drawRects(ticks)
+            if thinned:
+                painter.fillRect(QRect(*self._tick(index)), muted)
+
+    def _role(self, index: int) -> str:
+        """The colour of a label."""
+        if index in self.picked:
+            return "accent_text"
+        if index == self.hovered:
+            return "accent"
+        return "muted" if self.part(index) else "text"
 
     def _take_font(self) -> None:
         upright, italic = self.font(), self.font()
@@ -183,26 +190,43 @@ class LabelStrip(QWidget):
         """Every how-many-th label is drawn."""
         raise NotImplementedError
 
-    def tick_of(self, index: int) -> QRect:
-        """The tick that ties the label of ``index``, among thinned ones, to its row or column."""
+    def _span(self, index: int) -> Span:
+        """Where along the strip the row or column of ``index`` is."""
         raise NotImplementedError
 
-    def mark_of(self, place: QRectF) -> QRectF:
+    def _spans(self) -> dict[int, Span]:
+        """The labels to draw, and where along the strip each is."""
+        raise NotImplementedError
+
+    def _box(self, span: Span) -> tuple[float, float, float, float]:
+        """The room of a label: left, top, width, height."""
+        raise NotImplementedError
+
+    def _across(self, span: Span) -> QRectF:
+        """A part of the strip, as wide as that is."""
+        raise NotImplementedError
+
+    def _tick(self, index: int) -> tuple[int, int, int, int]:
+        """The tick that ties the label of ``index``, among thinned ones, to its row or column; as a box."""
+        raise NotImplementedError
+
+    def _mark(self, span: Span) -> QRectF:
         """The bar that marks the selected label besides its colour."""
         raise NotImplementedError
 
     def _thinned(self, visible: range, step: int, room: Callable[[int], Span]) -> dict[int, Span]:
         """The room of every ``step``-th of the visible, and of the selected one in place of those it would lie on."""
-        indices = [*range(-(-visible.start // step) * step, visible.stop, step)]
+        selected = self.selected if self.selected in visible else None
         drawn: dict[int, Span] = {}
         first = last = NOWHERE
-        if self.selected in visible:
-            first = last = room(self.selected)
+        if selected is not None:
+            first = last = room(selected)
             if first.size > 0:
-                drawn[self.selected] = first
-            indices = [index for index in indices if index != self.selected]
-        for index in indices:
+                drawn[selected] = first
+        for index in range(-(-visible.start // step) * step, visible.stop, step):
             place = room(index)
-            if place.size > 0 and not (place.near(last, self.gap) or place.near(first, self.gap)):
+            if place.size <= 0 or index == selected or place.near(last, self.gap):
+                continue
+            if selected is None or not place.near(first, self.gap):
                 drawn[index] = last = place
         return drawn

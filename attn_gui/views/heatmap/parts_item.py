@@ -41,6 +41,7 @@ class PartsItem(QGraphicsItem):
         self._grid: Grid | None = None
         self._parts: tuple[int, ...] = ()
         self._gap = self._line = QColor(Qt.GlobalColor.transparent)
+        self.setVisible(False)
 
     def set_theme(self, theme: Theme) -> None:
         self._gap, self._line = theme.colour("panel"), theme.colour("muted")
@@ -50,6 +51,7 @@ class PartsItem(QGraphicsItem):
         """Set ``parts`` apart from what comes before them."""
         if parts != self._parts:
             self._parts = parts
+            self.setVisible(bool(parts))
             self.update()
 
     def show_grid(self, grid: Grid) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QRect, QRectF
+from PySide6.QtCore import QRectF
 
 from attn_gui.views.heatmap.label_strip import LabelStrip
 from attn_gui.views.heatmap.labels import (
@@ -34,10 +34,6 @@ class RowLabels(LabelStrip):
         widest = max(NARROWEST_STRIP, min(WIDEST_STRIP, whole * LARGEST_PART))
         return math.ceil(max(NARROWEST_STRIP, min(self._longest + 2 * PADDING, widest)) / 4) * 4
 
-    def place(self, index: int) -> QRectF:
-        top, height = self._span(index)
-        return QRectF(0, top, self.width(), height)
-
     def _span(self, index: int) -> Span:
         assert self.grid is not None
         return pixels_between(self.grid.y(index), self.grid.y(index + 1))
@@ -49,7 +45,7 @@ class RowLabels(LabelStrip):
     def step(self) -> int:
         return 1 if self.grid is None else stride(self.grid.cell_height, LEAST_HEIGHT)
 
-    def drawn(self) -> dict[int, QRectF]:
+    def _spans(self) -> dict[int, Span]:
         assert self.grid is not None
         step, height = self.step, self.height()
 
@@ -59,13 +55,17 @@ class RowLabels(LabelStrip):
                 return within(span, LEAST_HEIGHT, height)
             return span if line_in_sight(span, 0, height) else NOWHERE
 
-        width = self.width() - 2 * PADDING
-        spans = self._thinned(self.grid.queries, step, room)
-        return {index: QRectF(PADDING, top, width, size) for index, (top, size) in spans.items()}
+        return self._thinned(self.grid.queries, step, room)
 
-    def tick_of(self, index: int) -> QRect:
+    def _box(self, span: Span) -> tuple[float, float, float, float]:
+        return PADDING, span.start, self.width() - 2 * PADDING, span.size
+
+    def _across(self, span: Span) -> QRectF:
+        return QRectF(0, span.start, self.width(), span.size)
+
+    def _tick(self, index: int) -> tuple[int, int, int, int]:
         top, height = self._span(index)
-        return QRect(self.width() - TICK, min(round(top + height / 2), self.height() - 1), TICK, 1)
+        return self.width() - TICK, max(0, min(round(top + height / 2), self.height() - 1)), TICK, 1
 
-    def mark_of(self, place: QRectF) -> QRectF:
-        return QRectF(0, place.top(), MARK, place.height())
+    def _mark(self, span: Span) -> QRectF:
+        return QRectF(0, span.start, MARK, span.size)

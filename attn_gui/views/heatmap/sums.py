@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -62,6 +62,8 @@ class SumColumn(QWidget):
         self.needed_width = NARROWEST
         self.setFont(number_font())
         self.setAccessibleName("Sums of the rows")
+        # the ground is drawn with the sums: nothing below needs painting
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def show_sums(self, sums: RowSums, decimals: int) -> None:
         before, before_decimals = self._sums, self._decimals
@@ -102,50 +104,55 @@ class SumColumn(QWidget):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        theme = self._look.theme
-        painter.setPen(theme.colour("muted"))
-        head = HEADS[self._sums is not None and self._sums.hidden_keys > 0]
-        writer(self.font()).line(head).draw(painter, 0, self._header - HEADER, self.width(), HEADER, CENTRE)
-        grid = self._grid
-        if grid is None or self._sums is None:
+        painter, theme, stamps = QPainter(self), self._look.theme, self._stamps
+        stamps.use(self.devicePixelRatioF(), theme.colour("panel"), theme.colour("muted"), self.font().key())
+        stamps.begin(self.size())
+        grid, sums, width = self._grid, self._sums, self.width()
+        others: list[tuple[int, QRectF]] = []
+        if grid is not None and sums is not None:
+            wrong, band = sums.empty | sums.off, self._span(grid, self._selected)
+            for i, span in self._spans(grid, len(wrong)).items():
+                box = (0, span.start, width, span.size)
+                if wrong[i] or span.near(band, 0):
+                    others.append((i, QRectF(*box)))
+                else:
+                    stamps.put(self.text(i), box, self._write)
+        # after the rows, of which the first may reach under it
+        head = HEADS[sums is not None and sums.hidden_keys > 0]
+        stamps.put(head, (0, self._header - HEADER, width, HEADER), self._write)
+        stamps.draw(painter)
+        if grid is None or sums is None:
             return
-        painter.setClipRect(QRectF(0, self._header, self.width(), self.height() - self._header))
-        band = self._place(grid, self._selected)
+        painter.setClipRect(QRectF(0, self._header, width, self.height() - self._header))
         if self._selected in grid.queries:
-            painter.fillRect(band, theme.colour("band"))
-        step = stride(grid.cell_height, LEAST_HEIGHT)
-        wrong = self._sums.empty | self._sums.off
-        visible = range(grid.queries.start, min(grid.queries.stop, len(wrong)))
-        if step > 1:
+            painter.fillRect(QRectF(0, band.start, width, band.size), theme.colour("band"))
+        if stride(grid.cell_height, LEAST_HEIGHT) > 1:
             # where there is no room for words, a mark beside each row that is wrong
-            for i in wrong[visible.start : visible.stop].nonzero()[0].tolist():
-                mark = self._place(grid, visible.start + i)
-                painter.fillRect(QRectF(0, mark.top(), MARK, max(2.0, mark.height())), theme.colour("warning"))
-        self._stamps.use(self.devicePixelRatioF(), theme.colour("panel"), theme.colour("muted"), self.font().key())
+            seen = grid.queries
+            for i in wrong[seen.start : seen.stop].nonzero()[0].tolist():
+                top, height = self._span(grid, seen.start + i)
+                painter.fillRect(QRectF(0, top, MARK, max(2.0, height)), theme.colour("warning"))
+        for i, room in others:
+            painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
+            self._write(painter, self.text(i), room)
+
+    def _spans(self, grid: Grid, count: int) -> dict[int, Span]:
+        """The rows beside which a sum is written, of ``count``, and where."""
+        step = stride(grid.cell_height, LEAST_HEIGHT)
+        spans: dict[int, Span] = {}
         last = NOWHERE
-        for i in range(-(-visible.start // step) * step, visible.stop, step):
+        for i in range(-(-grid.queries.start // step) * step, min(grid.queries.stop, count), step):
             span = self._span(grid, i)
             if step > 1:
                 span = within(span, LEAST_HEIGHT, self.height())
                 span = Span(max(span.start, self._header), span.size)
-            if span.near(last, 0) or not line_in_sight(span, self._header, self.height()):
-                continue
-            last = span
-            room = QRectF(0, span.start, self.width(), span.size)
-            if wrong[i] or room.intersects(band):
-                painter.setPen(theme.colour("warning" if wrong[i] else "muted"))
-                self._write(painter, self.text(i), room)
-            else:
-                self._stamps.draw(painter, self.text(i), room, self._write)
+            if not span.near(last, 0) and line_in_sight(span, self._header, self.height()):
+                spans[i] = last = span
+        return spans
 
     def _write(self, painter: QPainter, text: str, room: QRectF) -> None:
         line = writer(self.font()).line(text)
         line.draw(painter, room.left(), room.top(), room.width(), room.height(), CENTRE)
-
-    def _place(self, grid: Grid, i: int) -> QRectF:
-        top, height = self._span(grid, i)
-        return QRectF(0, top, self.width(), height)
 
     def _span(self, grid: Grid, i: int) -> Span:
         top, height = pixels_between(grid.y(i), grid.y(i + 1))
