@@ -54,8 +54,7 @@ def test_what_is_copied_looks_as_written(qtbot: QtBot, ratio: float) -> None:
         kept.begin(SIZE)
         for text, box in zip(TEXTS, BOXES, strict=True):
             kept.put(text, box, write)
-        for bar in BARS:
-            kept.bar(*bar, INK)
+        kept.bars(BARS, INK)
         painter = QPainter(copied)
         kept.draw(painter)
         painter.end()

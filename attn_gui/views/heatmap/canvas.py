@@ -28,15 +28,24 @@ class MatrixImage(pg.ImageItem):
         self.setAutoDownsample(False)
         self.setLevels((0, 255), update=False)
         self.place = QRectF()
+        self._bounds = QRectF()
         self._colours: list[int] = []
 
     def show_pixels(self, pixels: Indices, place: QRectF) -> None:
         """Draw ``pixels``, which must not change any more, at ``place``."""
-        moved = self.image is None or place != self.place or pixels.shape != self.image.shape
-        self.setImage(pixels, autoLevels=False, autoDownsample=False)
-        if moved:
+        resized = self.image is None or pixels.shape != self.image.shape
+        if resized:
+            self.setImage(pixels, autoLevels=False, autoDownsample=False)
+            self._bounds = QRectF(0, 0, pixels.shape[1], pixels.shape[0])
+        else:  # the rest of setImage is about levels, which are set
+            self.image, self._renderRequired = pixels, True
+            self.update()
+        if resized or place != self.place:
             self.place = place
             self.setRect(place)
+
+    def boundingRect(self) -> QRectF:
+        return self._bounds
 
     def set_table(self, table: ColourTable) -> None:
         self._colours = packed_colours(table)
@@ -47,7 +56,7 @@ class MatrixImage(pg.ImageItem):
         if self.image is not None:
             if self._renderRequired:
                 self.render()
-            painter.drawImage(self.boundingRect(), self.qimage)
+            painter.drawImage(self._bounds, self.qimage)
 
     def render(self) -> None:
         """Make the QImage that is painted: ImageItem's own way works out levels and table anew for every picture."""

@@ -19,7 +19,7 @@ from attn_gui.views.heatmap.labels import (
     TICK,
     Span,
     pixels_between,
-    stride,
+    spaced,
     token_text,
     within,
 )
@@ -101,7 +101,7 @@ class ColumnLabels(LabelStrip):
     def step(self) -> int:
         if self.grid is None:
             return 1
-        return stride(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
+        return spaced(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
 
     def _spans(self) -> dict[int, Span]:
         assert self.grid is not None
@@ -130,8 +130,9 @@ class ColumnLabels(LabelStrip):
         return QRectF(span.start, 0, span.size, self.height())
 
     def _tick(self, index: int) -> tuple[int, int, int, int]:
-        left, width = self._span(index)
-        return max(0, min(round(left + width / 2), self.width() - 1)), self.height() - TICK, 1, TICK
+        assert self.grid is not None
+        middle = math.floor(self.grid.x(index + 0.5))
+        return max(0, min(middle, self.width() - 1)), self.height() - TICK, 1, TICK
 
     def _mark(self, span: Span) -> QRectF:
         return QRectF(span.start, self.height() - MARK, span.size, MARK)

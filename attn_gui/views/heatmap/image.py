@@ -75,17 +75,26 @@ def _gathered(picture: Picture, grid: Grid, ratio: float, rows: range, columns: 
     place, (height, width) = _place(picture, grid), picture.index.shape
     ys = _nearest(rows, ratio, place.top(), place.height(), height)
     xs = _nearest(columns, ratio, place.left(), place.width(), width)
-    # the axis that shrinks or grows least first
-    first, second = (0, 1) if len(rows) < height else (1, 0)
-    found = _along(_along(picture.index, ys, xs, first), ys, xs, second)
+    seen, ys = _reached(picture.index, ys)
+    # the axis that shrinks first, or grows last
+    first, second = (0, 1) if len(rows) < len(seen) else (1, 0)
+    found = _along(_along(seen, ys, xs, first), ys, xs, second)
     return found.copy() if found.base is not None else found  # others may be drawn over it
+
+
+def _reached(index: Indices, ys: Nearest) -> tuple[Indices, Nearest]:
+    """The rows of ``index`` between the first and the last of ``ys``, and where among them ``ys`` are."""
+    if isinstance(ys, slice) or len(ys) == 0:
+        return index, ys
+    return index[ys[0] : ys[-1] + 1], ys - ys[0]
 
 
 def _along(index: Indices, ys: Nearest, xs: Nearest, axis: int) -> Indices:
     cells = (ys, xs)[axis]
     if isinstance(cells, slice):
         return index[cells] if axis == 0 else index[:, cells]
-    return np.take(index, cells, axis=axis)
+    # all are within: clipping is only quicker than looking for those that are not
+    return np.take(index, cells, axis=axis, mode="clip")
 
 
 @lru_cache(maxsize=64)

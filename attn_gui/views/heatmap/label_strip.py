@@ -143,15 +143,15 @@ class LabelStrip(QWidget):
         if selected is not None:
             lit.append((selected, "band"))
         lit += [(self._span(index), "accent") for index in self.picked]
-        thinned, muted, others = self.step > 1, theme.colour("muted"), []
+        thinned, muted, plain, others = self.step > 1, theme.colour("muted"), [], []
         for index, span in self._spans().items():
             if index == self.hovered or self.part(index) or any(span.near(place, 0) for place, _ in lit):
                 others.append((index, span))
-                continue
-            # what lies on the plain ground, as most do
-            stamps.put(index, self._box(span), self.write)
-            if thinned:
-                stamps.bar(*self._tick(index), muted)
+            else:  # what lies on the plain ground, as most do
+                plain.append(index)
+                stamps.put(index, self._box(span), self.write)
+        if thinned:
+            stamps.bars(map(self._tick, plain), muted)
         stamps.draw(painter)
         for span, role in lit:
             painter.fillRect(self._across(span), theme.colour(role))

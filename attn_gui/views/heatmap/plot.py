@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from attn_gui.model.answers import RowSums
@@ -56,6 +56,8 @@ class Plot(QWidget):
         self._diverging = False
         self._layers: list[Picture] = []
         self._stale = False
+        # out of sight it does not follow rows and columns; whether they have moved since
+        self._away = self._left_behind = False
         self._behind = False  # whether the matrix is still to be drawn where the grid is
         self._decimals = 4
         self._written: Picture | None = None
@@ -92,7 +94,7 @@ class Plot(QWidget):
         # nothing of what it lies on is seen
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         bands.changed.connect(self._on_bands)
-        columns.changed.connect(self._regrid)
+        columns.changed.connect(self._on_columns)
         columns.decimals_changed.connect(self._on_decimals)
 
     def drive_bands(self, on: bool) -> None:
@@ -103,10 +105,10 @@ class Plot(QWidget):
 
     def set_columns(self, columns: Columns) -> None:
         """Share the range of keys with another heatmap from now on."""
-        self.columns.changed.disconnect(self._regrid)
+        self.columns.changed.disconnect(self._on_columns)
         self.columns.decimals_changed.disconnect(self._on_decimals)
         self.columns = columns
-        columns.changed.connect(self._regrid)
+        columns.changed.connect(self._on_columns)
         columns.decimals_changed.connect(self._on_decimals)
         self._regrid()
 
@@ -247,6 +249,17 @@ class Plot(QWidget):
         super().resizeEvent(event)
         self._lay_out()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._away = True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._away = False
+        if self._left_behind:
+            self._left_behind = False
+            self._lay_out()
+
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -293,12 +306,20 @@ class Plot(QWidget):
         self._regrid()
 
     def _on_bands(self) -> None:
-        if self._bands.header == self._header:
+        if self._away:
+            self._left_behind = True
+        elif self._bands.header == self._header:
             self._regrid()
         else:
             self._lay_out()
 
-    def _regrid(self, *_: Any) -> None:
+    def _on_columns(self) -> None:
+        if self._away:
+            self._left_behind = True
+        else:
+            self._regrid()
+
+    def _regrid(self) -> None:
         area = self.area
         grid = Grid.of(*self._shape, area.width(), area.height(), self._bands, self.columns)
         if grid == self.grid:

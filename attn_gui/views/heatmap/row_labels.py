@@ -16,7 +16,7 @@ from attn_gui.views.heatmap.labels import (
     Span,
     line_in_sight,
     pixels_between,
-    stride,
+    spaced,
     within,
 )
 from attn_gui.views.writer import RIGHT
@@ -43,7 +43,7 @@ class RowLabels(LabelStrip):
 
     @property
     def step(self) -> int:
-        return 1 if self.grid is None else stride(self.grid.cell_height, LEAST_HEIGHT)
+        return 1 if self.grid is None else spaced(self.grid.cell_height, LEAST_HEIGHT)
 
     def _spans(self) -> dict[int, Span]:
         assert self.grid is not None
@@ -64,8 +64,9 @@ class RowLabels(LabelStrip):
         return QRectF(0, span.start, self.width(), span.size)
 
     def _tick(self, index: int) -> tuple[int, int, int, int]:
-        top, height = self._span(index)
-        return self.width() - TICK, max(0, min(round(top + height / 2), self.height() - 1)), TICK, 1
+        assert self.grid is not None
+        middle = math.floor(self.grid.y(index + 0.5))
+        return self.width() - TICK, max(0, min(middle, self.height() - 1)), TICK, 1
 
     def _mark(self, span: Span) -> QRectF:
         return QRectF(0, span.start, MARK, span.size)

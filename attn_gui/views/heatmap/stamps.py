@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -77,13 +77,14 @@ class Stamps:
             kept = self._kept[key] = self._made(what, QRectF(x - left, y - top, width, height), write)
         self._lay(kept, left * self._whole, top * self._whole)
 
-    def bar(self, left: int, top: int, width: int, height: int, colour: QColor) -> None:
-        """A rectangle of one colour, within the strip."""
-        k = self._whole
-        if k:
-            self._sheet[top * k : (top + height) * k, left * k : (left + width) * k] = colour.rgb()
-        else:
-            self._bars.append((QRectF(left, top, width, height), colour))
+    def bars(self, boxes: Iterable[tuple[int, int, int, int]], colour: QColor) -> None:
+        """Rectangles of one colour, within the strip."""
+        k, pixel = self._whole, colour.rgb()
+        if not k:
+            self._bars += [(QRectF(*box), colour) for box in boxes]
+            return
+        for left, top, width, height in boxes:
+            self._sheet[top * k : (top + height) * k, left * k : (left + width) * k] = pixel
 
     def draw(self, painter: QPainter) -> None:
         """Draw the strip with all that was laid on it."""

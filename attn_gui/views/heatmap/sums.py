@@ -20,7 +20,7 @@ from attn_gui.views.heatmap.labels import (
     Span,
     line_in_sight,
     pixels_between,
-    stride,
+    spaced,
     within,
 )
 from attn_gui.views.heatmap.stamps import Stamps
@@ -126,7 +126,7 @@ class SumColumn(QWidget):
         painter.setClipRect(QRectF(0, self._header, width, self.height() - self._header))
         if self._selected in grid.queries:
             painter.fillRect(QRectF(0, band.start, width, band.size), theme.colour("band"))
-        if stride(grid.cell_height, LEAST_HEIGHT) > 1:
+        if spaced(grid.cell_height, LEAST_HEIGHT) > 1:
             # where there is no room for words, a mark beside each row that is wrong
             seen = grid.queries
             for i in wrong[seen.start : seen.stop].nonzero()[0].tolist():
@@ -138,7 +138,7 @@ class SumColumn(QWidget):
 
     def _spans(self, grid: Grid, count: int) -> dict[int, Span]:
         """The rows beside which a sum is written, of ``count``, and where."""
-        step = stride(grid.cell_height, LEAST_HEIGHT)
+        step = spaced(grid.cell_height, LEAST_HEIGHT)
         spans: dict[int, Span] = {}
         last = NOWHERE
         for i in range(-(-grid.queries.start // step) * step, min(grid.queries.stop, count), step):
