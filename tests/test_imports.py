@@ -58,6 +58,7 @@ LATER = [
     "attn_gui.files.tensors.opening",
     "attn_gui.files.tours",
     "attn_gui.views.export_dialog",
+    "attn_gui.views.more_panel",
 ]
 FIRST_PAINT = (
     f"LATER = {LATER}"

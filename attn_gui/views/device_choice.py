@@ -34,6 +34,8 @@ class DeviceChoice(QWidget):
         devices.failed.connect(self.waiting.setText)
         context.document.device_changed.connect(lambda name: self.refresh())
         context.document.changed.connect(lambda before, after: self.refresh())
+        if devices.entries:
+            self._fill()
 
     def ask(self) -> None:
         """Have the devices listed."""

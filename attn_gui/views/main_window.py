@@ -40,7 +40,7 @@ from attn_gui.views.formula import Formula
 from attn_gui.views.hint_line import HintLine
 from attn_gui.views.layers.layer_switch import LayerSwitch
 from attn_gui.views.menus import Menus
-from attn_gui.views.more_menu import MorePanel
+from attn_gui.views.more_button import MoreButton
 from attn_gui.views.painting import guarded
 from attn_gui.views.recovery_bar import RecoveryBar
 from attn_gui.views.sentence_bar import SentenceBar
@@ -93,8 +93,8 @@ class MainWindow(QMainWindow):
         self.top_bar = TopBar(context, examples.names())
         self.layers = LayerSwitch(context, self.top_bar)
         self.top_bar.row.addWidget(self.layers)
-        self.more = MorePanel(context)
-        self.top_bar.row.addWidget(self.more.button)
+        self.more = MoreButton(context)
+        self.top_bar.row.addWidget(self.more)
         self.sentence = SentenceBar(context)
         self.hint = HintLine(context, self)  # shown from the start: without a parent it would be a window
         self.formula = Formula(context)

@@ -195,7 +195,7 @@ class Menus:
         cache.triggered.connect(self._show_cache)
         more = menu.addAction("&Scale, precision, device…")
         more.setShortcut(QKeySequence("Ctrl+M"))
-        more.triggered.connect(self._window.more.button.click)
+        more.triggered.connect(self._window.more.click)
         menu.addSeparator()
         menu.addMenu(self._window.models.changes.menu)
         convention = menu.addAction("&Find the convention…")
@@ -242,7 +242,7 @@ class Menus:
 
     def _show_cache(self) -> None:
         self._window.more.open()
-        self._window.more.cache.count.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._window.more.panel.cache.count.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def _show_note(self) -> None:
         named = self._context.document.session.named

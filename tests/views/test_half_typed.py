@@ -503,8 +503,8 @@ def test_escape_drops_what_is_typed_and_leaves_the_panel_open(
 
 
 def test_escape_drops_a_number_that_is_typed_under_more(window: MainWindow, qtbot: QtBot) -> None:
-    more = window.more
-    more.open()
+    window.more.open()
+    more = window.more.panel
     more.scale_kind.chosen.emit("custom")
     present = more.scale.text()
     type_over(qtbot, more.scale, "7")

@@ -86,11 +86,11 @@ def test_f1_from_a_dialog_and_a_popup(window: MainWindow, qtbot: QtBot) -> None:
     assert press_f1(window, qtbot, dialog.choices.form) == "export"
     dialog.close()
     window.more.open()
-    assert topic_of(window.more.decimals) == "numbers.md"
-    qtbot.keyClick(window.more.decimals, Key.Key_F1)
+    assert topic_of(window.more.panel.decimals) == "numbers.md"
+    qtbot.keyClick(window.more.panel.decimals, Key.Key_F1)
     opened = window.menus.help.pages
     assert opened is not None and at(opened) == "numbers"
-    assert not window.more.isVisible(), "a popup would lie over the page"
+    assert not window.more.panel.isVisible(), "a popup would lie over the page"
 
 
 def test_what_belongs_to_nothing_has_the_start_page(qtbot: QtBot) -> None:
@@ -128,8 +128,8 @@ def test_a_link_is_followed_by_keyboard(window: MainWindow, shown: HelpWindow, q
     follow(1)
     assert at(shown) == "window"
     follow(1)
-    assert window.more.isVisible(), "the first link is to an action whose name has spaces"
-    window.more.close()
+    assert window.more.panel.isVisible(), "the first link is to an action whose name has spaces"
+    window.more.panel.close()
 
 
 def test_links_open_drawers_and_do_actions(window: MainWindow, shown: HelpWindow, qtbot: QtBot) -> None:

@@ -87,9 +87,9 @@ def test_rules_are_combined_from_the_menu_and_drawn(window: MainWindow, qtbot: Q
 
 def test_the_cache_is_chosen_from_the_menu(window: MainWindow, qtbot: QtBot) -> None:
     entry(filled(window, "Attention"), "Cache…").trigger()
-    assert window.more.isVisible() and window.more.cache.count.hasFocus()
-    window.more.cache.count.setValue(2)
-    window.more.hide()
+    assert window.more.panel.isVisible() and window.more.panel.cache.count.hasFocus()
+    window.more.panel.cache.count.setValue(2)
+    window.more.panel.hide()
     settle(qtbot, window)
     e = window.context.document.experiment
     assert (e.n_q, e.n_k, e.offset) == (3, 5, 2)

@@ -17,7 +17,7 @@ from attn_gui.model.reshape import with_variant
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.variant import Variant
 from attn_gui.views.context import Context
-from attn_gui.views.more_menu import MorePanel
+from attn_gui.views.more_button import MoreButton
 from attn_gui.views.top_bar import Dropdown, TopBar
 
 CONTROLS = (QAbstractButton, QComboBox, QLabel, QSpinBox)
@@ -85,8 +85,7 @@ def test_nothing_overlaps_at_any_width_the_window_allows(context: Context, qtbot
     window = QWidget()
     qtbot.addWidget(window)
     bar = TopBar(context, examples.names(), window)
-    more = MorePanel(context)
-    bar.row.addWidget(more.button)
+    bar.row.addWidget(MoreButton(context))
     context.settings.theme = theme
     e = context.document.experiment
     for variant, rule, painted in product(Variant, choosable(), (False, True)):

@@ -21,6 +21,8 @@ from attn_gui.views.theme import ColourTable, Theme
 class MatrixImage(pg.ImageItem):
     """The ImageItem of a heatmap; what it shows are the pixels of :func:`sampled`."""
 
+    image: Any
+
     def __init__(self) -> None:
         super().__init__(axisOrder="row-major")
         # indices are colours already: nothing may be measured or scaled
@@ -38,7 +40,8 @@ class MatrixImage(pg.ImageItem):
             self.setImage(pixels, autoLevels=False, autoDownsample=False)
             self._bounds = QRectF(0, 0, pixels.shape[1], pixels.shape[0])
         else:  # the rest of setImage is about levels, which are set
-            self.image, self._renderRequired = pixels, True
+            self.image = pixels
+            self._renderRequired = True
             self.update()
         if resized or place != self.place:
             self.place = place

@@ -101,7 +101,7 @@ class Guide(QObject):
             "variant": top.variant,
             "heads": formula.heads,
             "mask": top.masking.kind,
-            "more": window.more.button,
+            "more": window.more,
         }
 
     def _set_up(self, scene: Scene) -> None:

@@ -15,7 +15,8 @@ from attn_gui.control.device_list import DeviceEntry
 from attn_gui.model.precision import Precision
 from attn_gui.model.scoring import Scoring
 from attn_gui.views.context import Context
-from attn_gui.views.more_menu import MorePanel
+from attn_gui.views.more_button import MoreButton
+from attn_gui.views.more_panel import MorePanel
 from attn_gui.views.number_field import NumberField
 from tests.views.drawer_helpers import given, open_experiment
 
@@ -25,15 +26,15 @@ MPS_REASON = "MPS has no float64: choose float32 or the CPU"
 @pytest.fixture
 def panel(context: Context, qtbot: QtBot) -> Iterator[MorePanel]:
     window = QWidget()
-    made = MorePanel(context)
+    made = MoreButton(context)
     row = QHBoxLayout(window)
     row.addStretch(1)
-    row.addWidget(made.button)
+    row.addWidget(made)
     window.resize(900, 60)
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)
-    yield made
+    yield made.panel
     window.close()
 
 
@@ -194,6 +195,15 @@ def test_devices_are_listed_in_the_worker_when_it_opens_first(panel: MorePanel, 
     assert panel.device.buttons["cpu"].isEnabled()
     real = {device.name: device.reason for device in compute_devices.devices()}
     assert {entry.name: entry.reason for entry in panel.devices.entries} == real
+
+
+def test_devices_that_were_listed_before_it_was_made_are_there(context: Context, qtbot: QtBot) -> None:
+    button = MoreButton(context)
+    qtbot.addWidget(button)
+    with qtbot.waitSignal(button.devices.listed, timeout=30_000):
+        button.devices.ask()
+    assert button.panel.device.buttons["cpu"].isChecked()
+    assert not button.panel.device.waiting.isVisibleTo(button.panel.device)
 
 
 def test_a_device_that_cannot_be_had_says_why_in_sight(listed: MorePanel) -> None:

@@ -47,9 +47,8 @@ MEMORY: dict[int | None, str] = {
 class MorePanel(QFrame):
     """A panel that ``button`` drops down. A change in it is one undo step; device, memory and decimals are none."""
 
-    def __init__(self, context: Context, parent: QWidget | None = None) -> None:
+    def __init__(self, context: Context, devices: DeviceList, button: QToolButton) -> None:
         # a popup needs a window that it belongs to: Wayland places it by nothing else
-        button = QToolButton(parent)
         super().__init__(button, Qt.WindowType.Popup)
         self.button = button
         self._context = context
@@ -59,11 +58,6 @@ class MorePanel(QFrame):
         self.setAccessibleName("Scale, softcap, cache, precision, device, memory, biases and decimals")
         # a click on the button closes the panel and does not open it again
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)
-        self.button.setText("More")
-        self.button.setArrowType(Qt.ArrowType.DownArrow)
-        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.button.setToolTip("Scale, softcap, cache, precision, device, memory, biases, decimals")
-        self.button.clicked.connect(self.open)
         self.scale_kind = Segments(context.look, "Scale", [("default", "1/√d_k"), ("one", "1"), ("custom", "Custom")])
         self.scale = NumberField("Scale", self._take_scale)
         self.softcap_kind = Segments(context.look, "Softcap", [("off", "Off"), ("on", "On")])
@@ -73,8 +67,8 @@ class MorePanel(QFrame):
         self.idle_reason.setWordWrap(True)
         self.cache = CacheChoice(context)
         self.precision = Dropdown("Precision")
-        self.devices = DeviceList(context.worker, self)
-        self.device = DeviceChoice(context, self.devices)
+        self.devices = devices
+        self.device = DeviceChoice(context, devices)
         self.memory = Dropdown("Memory for A and N")
         self.memory.setToolTip("Larger ones are computed block by block as they are looked at; no number changes")
         self.biases = QCheckBox("b_Q, b_K, b_V, b_O")
@@ -97,8 +91,11 @@ class MorePanel(QFrame):
         context.document.changed.connect(lambda before, after: self._refresh() if self.isVisible() else None)
         context.document.device_changed.connect(lambda name: self._refresh())
         context.settings.changed.connect(lambda name: self._refresh() if name == "decimals" else None)
-        self.devices.listed.connect(self._on_listed)
-        self._refresh()
+        devices.listed.connect(self._on_listed)
+        if devices.entries:
+            self._on_listed()
+        else:
+            self._refresh()
 
     def open(self) -> None:
         """Drop down under the button, within the screen."""
