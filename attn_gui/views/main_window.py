@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMessageBox, QToolButton, QVBoxLayout, QWidget
 
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from attn_gui.views.walk.walk_bar import WalkBar
 
 FIRST_SIZE = (1280, 720)
+# pixels of a window's frame, about
+FRAME = (8, 40)
 LEAST_SIZE = (960, 640)
 LONG_NOTE = (
     "{count} invented words, some passages of which come again. Head 1 looks near, head 2 at the first word, head 3 at "
@@ -88,7 +90,7 @@ class MainWindow(QMainWindow):
         context.document.changed.connect(lambda before, after: half_typed.drop())
         self.setAcceptDrops(True)
         self.setMinimumSize(*LEAST_SIZE)
-        self.resize(*FIRST_SIZE)
+        self.resize(first_size(self.screen().availableSize()))
         self.setDockNestingEnabled(True)
         self.top_bar = TopBar(context, examples.names())
         self.layers = LayerSwitch(context, self.top_bar)
@@ -349,6 +351,14 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if not state.isEmpty():
             self.restoreState(state)
+
+
+def first_size(screen: QSize) -> QSize:
+    """The size of the first window on a ``screen`` of some size: not every system keeps windows within it."""
+    room = screen - QSize(*FRAME)
+    # where there is not even room for the least size, no other would be better
+    fits = room.width() >= LEAST_SIZE[0] and room.height() >= LEAST_SIZE[1]
+    return QSize(*FIRST_SIZE).boundedTo(room) if fits else QSize(*FIRST_SIZE)
 
 
 def _load_canvas() -> None:
