@@ -79,6 +79,8 @@ def test(arguments: list[str]) -> int:
     }
     # with CI set hypothesis draws the same examples on every machine; pytest by itself looks for new ones
     variables = {"CI": "1", **os.environ, **OFFSCREEN}
+    # without it each of some hundred programs that tests start would compile the sources anew
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     failed = []
     for name, (tool, *words) in checks.items():
         print(f"== {name}", flush=True)

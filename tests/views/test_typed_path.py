@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attn_gui.views.typed_path import typed_path
@@ -19,6 +19,7 @@ def test_home_is_the_persons(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 @given(st.text())
+@example("\0")
 def test_whatever_is_typed_is_a_path(text: str) -> None:
     assert isinstance(typed_path(text), Path)
     assert isinstance(typed_path("~" + text), Path)
