@@ -19,7 +19,7 @@ from attn_gui.views.heatmap.labels import (
     TICK,
     Span,
     pixels_between,
-    spaced,
+    stride,
     token_text,
     within,
 )
@@ -101,7 +101,7 @@ class ColumnLabels(LabelStrip):
     def step(self) -> int:
         if self.grid is None:
             return 1
-        return spaced(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
+        return stride(self.grid.cell_width, LEAST_HEIGHT if self.upright else min(self.longest + 4, LEAST_WIDTH))
 
     def _spans(self) -> dict[int, Span]:
         assert self.grid is not None

@@ -18,7 +18,7 @@ MARK = 3
 # pixels that labels one above the other, and one beside the other, need at least
 LEAST_HEIGHT = 15
 LEAST_WIDTH = 44
-# pixels more where only some of them are drawn: an axis of few is read at a glance
+# pixels more between rows where only some of them have a label: an axis of few is read at a glance
 AIR = 9
 TICK = 4
 MEASURED, MANY = 64, 4096
@@ -53,7 +53,7 @@ def stride(size: float, least: float) -> int:
 
 
 def spaced(size: float, least: float) -> int:
-    """As :func:`stride`, with AIR between labels where not each is drawn."""
+    """As :func:`stride`, with AIR between labels of rows where not each is drawn."""
     return 1 if size >= least else max(2, stride(size, least + AIR))
 
 
