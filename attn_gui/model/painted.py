@@ -103,6 +103,8 @@ class Painted:
 
         step: how many queries a row of it is below the one before.
         """
+        if not self:
+            return
         height, width = block.shape[-2:]
         within = self.edges - (top, top, left, left, 0)
         within[:, :2] = np.clip(-(-within[:, :2] // step), 0, height)
