@@ -10,7 +10,7 @@ import torch
 from attn_gui.compute.stream.grid import FINE, Grid
 
 # of a trial
-ROWS, KEYS = 512, 1024
+ROWS, KEYS = 1024, 1024
 
 
 @cache

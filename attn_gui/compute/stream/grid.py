@@ -36,8 +36,8 @@ class Grid:
         return slice(start, min(-(-keys.stop // self.keys) * self.keys, n_k))
 
 
-# a segment of scores stays in a core's own cache
-CPU = Grid(256, 512, 2048)
+# more queries at once would not fit the cache with a segment of keys, fewer are too little for each operation
+CPU = Grid(512, 512, 2048)
 # of windows, where products are alike: they need hardly more than is looked at
 FINE = Grid(64, 64, 2048)
 # enough work for each launch of a kernel

@@ -78,7 +78,8 @@ def _scan(
         place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
         S = scores.block(head, rows, keys, out=room.tensor("scores", keys.stop - keys.start, count))  # [keys, rows]
         if masked:
-            any_masked, allowed = True, scores.allowed(head, rows, keys)
+            # as the scores lie in memory: across it, each look at it takes twice as long
+            any_masked, allowed = True, scores.allowed(head, rows, keys).contiguous()
             low = min(low, float(torch.where(allowed, S, math.inf).amin()))
             S.masked_fill_(~allowed, -math.inf)
         else:

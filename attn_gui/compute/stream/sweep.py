@@ -18,6 +18,8 @@ from attn_gui.compute.stream.scores import Scores
 from attn_gui.compute.stream.stepping import Steps, together
 
 Scan = Generator[None, None, Scanned]
+# rows of tiles, so few that the order in which they are scanned is not seen
+FEW = 32
 
 
 class Sweep:
@@ -111,12 +113,19 @@ class Sweep:
 
     def _run(self, indices: Iterable[int]) -> Steps:
         missing = [self._blocks[index] for index in indices if not self._done[index]]
+        if len(missing) <= FEW:
+            # a long one that begins last would be waited for by all lanes but its own
+            missing.sort(key=self._keys, reverse=True)
         for some in self._in_turn(missing):
             scans = yield from self._scans(some, self.overview)
             for _, scanned in together(self._lanes, scans):
                 for result in scanned:
                     self._take(result)
                 yield self.part
+
+    def _keys(self, rows: slice) -> int:
+        """How many keys are swept over for ``rows``."""
+        return sum(segment.keys.stop - segment.keys.start for segment in self._scores.segments(rows, 1))
 
     def _in_turn(self, blocks: Sequence[slice]) -> Iterator[Sequence[slice]]:
         """The rows of tiles to begin at once."""
