@@ -40,7 +40,7 @@ holds "$place/out" '"N": [[0.238364'
 run "its own tests" "$folder/attn_gui/attn-gui" --self-test
 holds "$place/out" ' passed'
 run "install.sh" sh "$folder/install.sh"
-target=$HOME/.local/share/attn_gui
+target=$HOME/.local/share/attn-gui-program
 holds "$HOME/.local/share/applications/attn-gui.desktop" "Exec=\"$target/attn-gui\" %f"
 run "the installed program" "$HOME/.local/bin/attn-gui" --smoke
 run "install.sh once more, over itself" sh "$folder/install.sh"
