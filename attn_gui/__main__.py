@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from contextlib import suppress
@@ -15,6 +16,11 @@ def main() -> int:
     arguments = sys.argv[1:]
     # start-up makes no garbage, and looking for some would take a tenth of its time; app.py turns it on again
     gc.disable()
+    try:
+        os.getcwd()
+    except OSError:
+        # where the working folder is gone, torch's libraries end the program
+        os.chdir("/")
     if getattr(sys, "frozen", False):
         # a library's worker process starts this program anew, with arguments of its own
         import multiprocessing

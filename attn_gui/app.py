@@ -42,6 +42,10 @@ from attn_gui.views.look import Look
 from attn_gui.views.main_window import MainWindow, Services
 
 SMOKE_TIMEOUT_MS = 120_000
+NO_SCREEN = (
+    "attn-gui: there is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set); "
+    "the commands export, info, scores, diagnose and mark need none"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,6 +76,9 @@ def main(arguments: list[str], started: float) -> int:
         from attn_gui import self_test
 
         return self_test.run()
+    if not _has_screen():
+        print(NO_SCREEN, file=sys.stderr)
+        return 2
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # Python's handler would wait for Python code to run, which an idle window never does; unsaved work is kept
         # for the next start, as with any other sudden end
@@ -106,6 +113,12 @@ def main(arguments: list[str], started: float) -> int:
     code = application.exec()
     context.worker.close()
     return code if smoke is None else smoke.code
+
+
+def _has_screen() -> bool:
+    """Whether a window can be opened; Qt by itself would end the program, and tell of libraries that are there."""
+    names = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in names)
 
 
 def _not_opened(report: Report) -> int:

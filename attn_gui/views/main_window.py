@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QMessageBox, QToolButton, QVBoxLayout, QWidget
 
 from attn_gui.control.document import Unsaved
@@ -89,8 +89,11 @@ class MainWindow(QMainWindow):
         # connected first: what is half typed for what was shown is gone when the views come to show something else
         context.document.changed.connect(lambda before, after: half_typed.drop())
         self.setAcceptDrops(True)
-        self.setMinimumSize(*LEAST_SIZE)
-        self.resize(first_size(self.screen().availableSize()))
+        # not every system keeps windows within the screen, of which there is only a stand-in where nothing is shown
+        shown = QGuiApplication.platformName() != "offscreen"
+        room = self.screen().availableSize() - QSize(*FRAME) if shown else QSize(*FIRST_SIZE)
+        self.setMinimumSize(QSize(*LEAST_SIZE).boundedTo(room))
+        self.resize(QSize(*FIRST_SIZE).boundedTo(room))
         self.setDockNestingEnabled(True)
         self.top_bar = TopBar(context, examples.names())
         self.layers = LayerSwitch(context, self.top_bar)
@@ -351,14 +354,6 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if not state.isEmpty():
             self.restoreState(state)
-
-
-def first_size(screen: QSize) -> QSize:
-    """The size of the first window on a ``screen`` of some size: not every system keeps windows within it."""
-    room = screen - QSize(*FRAME)
-    # where there is not even room for the least size, no other would be better
-    fits = room.width() >= LEAST_SIZE[0] and room.height() >= LEAST_SIZE[1]
-    return QSize(*FIRST_SIZE).boundedTo(room) if fits else QSize(*FIRST_SIZE)
 
 
 def _load_canvas() -> None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -36,7 +36,8 @@ from attn_gui.files import examples
 from attn_gui.files import session as session_files
 from attn_gui.model.masks import Causal
 from attn_gui.model.session import Session
-from attn_gui.views.main_window import FIRST_SIZE, FRAME, LEAST_SIZE, MainWindow, first_size
+from attn_gui.views import main_window
+from attn_gui.views.main_window import MainWindow
 from attn_gui.views.sentence_bar import SHOWN_KEYS
 from attn_gui.views.status import Status
 from tests.views.window_helpers import (
@@ -514,12 +515,12 @@ def test_buttons_that_open_a_menu_have_nothing_over_their_text(window: MainWindo
     assert button.grab().toImage() == plain
 
 
-@pytest.mark.parametrize(
-    "screen", [(1920, 1080), (1280, 760), (1280, 720), (1093, 728), (968, 680), (1024, 600), (800, 800)]
-)
-def test_the_first_window_lies_within_the_screen_where_one_can(screen: tuple[int, int]) -> None:
-    size = first_size(QSize(*screen)).toTuple()
-    for wide, first, least, frame, room in zip(size, FIRST_SIZE, LEAST_SIZE, FRAME, screen, strict=True):
-        assert least <= wide <= first
-        if all(low + rim <= side for low, rim, side in zip(LEAST_SIZE, FRAME, screen, strict=True)):
-            assert wide == min(first, room - frame)
+def test_the_window_can_lie_within_a_small_screen(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_window.QGuiApplication, "platformName", lambda: "xcb")
+    with karina_window(qtbot, tmp_path, lambda made: None) as made:
+        screen = made.screen().availableSize()
+        assert screen.width() < 960, "the least width elsewhere"
+        assert made.width() < screen.width() and made.height() < screen.height()
+        assert made.minimumWidth() < screen.width() and made.minimumHeight() == 640
