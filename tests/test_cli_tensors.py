@@ -53,6 +53,23 @@ def test_export_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert (code, "a layer from 1 to 12, received layer 13" in err) == (1, True)
 
 
+def test_heads_that_stand_last_are_read_so_and_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    true = weights(4, 4, 4)
+    path = tmp_path / "turned.npy"
+    np.save(path, true.transpose(1, 2, 0))
+    code, out, _ = told(capsys, "info", str(path))
+    assert code == 0 and "Weights N: query, key, head" in out
+    assert (
+        "doubt: The weights: what sums to 1 along axis 1 may be head, key, query as well: does axis 0 count the heads?"
+        " (say so with --axes head,key,query=turned)"
+    ) in out
+    turned = true.transpose(1, 2, 0)[0].T
+    for name, axes, head in (("proposed", [], true[0]), ("told", ["--axes", "head,key,query"], turned)):
+        folder = tmp_path / name
+        assert told(capsys, "export", str(path), *axes, "--out", str(folder))[0] == 0
+        np.testing.assert_array_equal(read(folder / "N_head1.csv").values, head)
+
+
 def test_a_doubt_is_said_with_what_would_clear_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, scores=np.zeros((2, 3, 4, 4)), mask=BOTH, input_ids=np.ones((2, 4), np.int64))
