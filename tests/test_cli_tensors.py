@@ -222,6 +222,16 @@ def test_info_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (code, "a file of layers" in err) == (1, True)
 
 
+def test_a_layer_that_is_missing_among_others_is_told_which_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for layer in (0, 2, 3, 10):
+        np.save(tmp_path / f"layer_{layer}.npy", weights(4, 5, 5))
+    for command in (["info"], ["export", "--out", str(tmp_path / "out")]):
+        code, _, err = told(capsys, command[0], str(tmp_path), "--layer", "2", *command[1:])
+        assert (code, "expected one of the layers 1, 3 to 4, 11, received layer 2" in err) == (1, True)
+
+
 def test_fewer_heads_of_keys_in_a_fused_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = np.random.default_rng(0).random((1, 3, (4 + 2 * 2) * 5))
     np.savez(tmp_path / "qkv.npz", qkv=numbers)

@@ -115,8 +115,21 @@ def described(path: Path, choices: Choices, layer: int | None = None) -> Generat
 
 
 def _no_layer(path: Path, layers: Sequence[int], layer: int) -> FileError:
-    there = f"a layer from {min(layers) + 1} to {max(layers) + 1}" if layers else "a file of layers, for --layer"
+    there = "a file of layers, for --layer"
+    if layers:
+        first, last = min(layers), max(layers)
+        whole = len({*layers}) == last - first + 1
+        there = f"a layer from {first + 1} to {last + 1}" if whole else f"one of the layers {_listed(layers)}"
     return FileError(path, "", there, f"layer {layer + 1}")
+
+
+def _listed(layers: Sequence[int]) -> str:
+    """``1, 3 to 5, 11``, of layers from 0."""
+    there = {*layers}
+    firsts = sorted(layer for layer in there if layer - 1 not in there)
+    lasts = sorted(layer for layer in there if layer + 1 not in there)
+    runs = zip(firsts, lasts, strict=True)
+    return ", ".join(f"{first + 1}" if first == last else f"{first + 1} to {last + 1}" for first, last in runs)
 
 
 def _reading(contents: Contents, choices: Choices) -> Reading:
