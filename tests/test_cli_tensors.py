@@ -124,7 +124,7 @@ def test_names_of_each_item_are_those_of_the_one_that_is_read(
         (["--heads", "4"], "expected heads side by side in one axis, for --heads 4, received 12 heads by themselves"),
         (["--kv-heads", "4"], "expected heads side by side in one axis, for --kv-heads 4, received 12 heads"),
         (["--mask-means", "blocked"], "expected a mask, for --mask-means, received none"),
-        (["--batch", "1"], "expected a batch, for --batch, received item 1"),
+        (["--batch", "1"], "expected an axis that is read as a batch, for --batch 1, received none"),
     ],
 )
 @pytest.mark.parametrize("command", ["scores", "info"])
@@ -135,6 +135,20 @@ def test_what_is_told_of_nothing_is_said(
     code, _, err = told(capsys, command, str(tmp_path / "att0.npy"), *arguments)
     assert code == 2 and said in err
     assert told(capsys, command, str(tmp_path / "att0.npy"), "--heads", "12")[0] == 0
+
+
+@pytest.mark.parametrize("item", ["1", "2", "9"])
+def test_an_item_where_layers_were_read_is_answered_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], item: str
+) -> None:
+    np.save(tmp_path / "w.npy", weights(2, 3, 4, 4))
+    for command in (["info"], ["scores"], ["export", "--out", str(tmp_path / "out")]):
+        code, _, err = told(capsys, command[0], str(tmp_path / "w.npy"), "--batch", item, *command[1:])
+        assert code == 2
+        assert (
+            f"expected an axis that is read as a batch, for --batch {item}, received axis 0 of w (2 items) read as"
+            " layers (say otherwise with --axes batch,head,query,key=w)"
+        ) in err
 
 
 def test_a_mask_beside_weights_alone_means_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
