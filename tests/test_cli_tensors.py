@@ -53,6 +53,23 @@ def test_export_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert (code, "a layer from 1 to 12, received layer 13" in err) == (1, True)
 
 
+def test_heads_that_stand_last_are_read_so_and_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    true = weights(4, 4, 4)
+    path = tmp_path / "turned.npy"
+    np.save(path, true.transpose(1, 2, 0))
+    code, out, _ = told(capsys, "info", str(path))
+    assert code == 0 and "Weights N: query, key, head" in out
+    assert (
+        "doubt: The weights: what sums to 1 along axis 1 may be head, key, query as well: does axis 0 count the heads?"
+        " (say so with --axes head,key,query=turned)"
+    ) in out
+    turned = true.transpose(1, 2, 0)[0].T
+    for name, axes, head in (("proposed", [], true[0]), ("told", ["--axes", "head,key,query"], turned)):
+        folder = tmp_path / name
+        assert told(capsys, "export", str(path), *axes, "--out", str(folder))[0] == 0
+        np.testing.assert_array_equal(read(folder / "N_head1.csv").values, head)
+
+
 def test_a_doubt_is_said_with_what_would_clear_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, scores=np.zeros((2, 3, 4, 4)), mask=BOTH, input_ids=np.ones((2, 4), np.int64))
@@ -107,7 +124,7 @@ def test_names_of_each_item_are_those_of_the_one_that_is_read(
         (["--heads", "4"], "expected heads side by side in one axis, for --heads 4, received 12 heads by themselves"),
         (["--kv-heads", "4"], "expected heads side by side in one axis, for --kv-heads 4, received 12 heads"),
         (["--mask-means", "blocked"], "expected a mask, for --mask-means, received none"),
-        (["--batch", "1"], "expected a batch, for --batch, received item 1"),
+        (["--batch", "1"], "expected an axis that is read as a batch, for --batch 1, received none"),
     ],
 )
 @pytest.mark.parametrize("command", ["scores", "info"])
@@ -118,6 +135,20 @@ def test_what_is_told_of_nothing_is_said(
     code, _, err = told(capsys, command, str(tmp_path / "att0.npy"), *arguments)
     assert code == 2 and said in err
     assert told(capsys, command, str(tmp_path / "att0.npy"), "--heads", "12")[0] == 0
+
+
+@pytest.mark.parametrize("item", ["1", "2", "9"])
+def test_an_item_where_layers_were_read_is_answered_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], item: str
+) -> None:
+    np.save(tmp_path / "w.npy", weights(2, 3, 4, 4))
+    for command in (["info"], ["scores"], ["export", "--out", str(tmp_path / "out")]):
+        code, _, err = told(capsys, command[0], str(tmp_path / "w.npy"), "--batch", item, *command[1:])
+        assert code == 2
+        assert (
+            f"expected an axis that is read as a batch, for --batch {item}, received axis 0 of w (2 items) read as"
+            " layers (say otherwise with --axes batch,head,query,key=w)"
+        ) in err
 
 
 def test_a_mask_beside_weights_alone_means_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,6 +234,16 @@ def test_info_of_a_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     np.save(tmp_path / "attn.npy", weights(4, 5, 5))
     code, _, err = told(capsys, "info", str(tmp_path / "attn.npy"), "--layer", "1")
     assert (code, "a file of layers" in err) == (1, True)
+
+
+def test_a_layer_that_is_missing_among_others_is_told_which_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for layer in (0, 2, 3, 10):
+        np.save(tmp_path / f"layer_{layer}.npy", weights(4, 5, 5))
+    for command in (["info"], ["export", "--out", str(tmp_path / "out")]):
+        code, _, err = told(capsys, command[0], str(tmp_path), "--layer", "2", *command[1:])
+        assert (code, "expected one of the layers 1, 3 to 4, 11, received layer 2" in err) == (1, True)
 
 
 def test_fewer_heads_of_keys_in_a_fused_axis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

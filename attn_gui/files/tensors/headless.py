@@ -24,7 +24,7 @@ from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.offers import offers
 from attn_gui.model.tensors.problem import Problem, source_of
 from attn_gui.model.tensors.proposals import meaning_of
-from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.reading import Part, Reading, swapped
 from attn_gui.model.tensors.sizes import OF_KEYS, Sizes
 from attn_gui.model.tensors.told import NotThere, ToldAxes, ToldRole, as_told
 
@@ -115,8 +115,21 @@ def described(path: Path, choices: Choices, layer: int | None = None) -> Generat
 
 
 def _no_layer(path: Path, layers: Sequence[int], layer: int) -> FileError:
-    there = f"a layer from {min(layers) + 1} to {max(layers) + 1}" if layers else "a file of layers, for --layer"
+    there = "a file of layers, for --layer"
+    if layers:
+        first, last = min(layers), max(layers)
+        whole = len({*layers}) == last - first + 1
+        there = f"a layer from {first + 1} to {last + 1}" if whole else f"one of the layers {_listed(layers)}"
     return FileError(path, "", there, f"layer {layer + 1}")
+
+
+def _listed(layers: Sequence[int]) -> str:
+    """``1, 3 to 5, 11``, of layers from 0."""
+    there = {*layers}
+    firsts = sorted(layer for layer in there if layer - 1 not in there)
+    lasts = sorted(layer for layer in there if layer + 1 not in there)
+    runs = zip(firsts, lasts, strict=True)
+    return ", ".join(f"{first + 1}" if first == last else f"{first + 1} to {last + 1}" for first, last in runs)
 
 
 def _reading(contents: Contents, choices: Choices) -> Reading:
@@ -126,6 +139,7 @@ def _reading(contents: Contents, choices: Choices) -> Reading:
         raise FileError(contents.path, "", error.expected, error.received) from error
     _check_told(contents.path, reading, choices)
     if choices.batch is not None:
+        _check_batched(contents, reading, choices.batch)
         reading = replace(reading, batch=choices.batch)
     if choices.heads is not None:
         reading = replace(reading, heads=choices.heads)
@@ -168,6 +182,20 @@ def _check_told(path: str, reading: Reading, choices: Choices) -> None:
             raise Contradiction(path, "", expected, f"those of {name}, which is not")
 
 
+def _check_batched(contents: Contents, reading: Reading, batch: int) -> None:
+    """Raise Contradiction, whatever the item, where no axis is read as a batch; it names the one read as layers."""
+    if any(Axis.BATCH in part.axes for part in reading.used()):
+        return
+    received = "none"
+    layered = next((part for part in reading.used() if Axis.LAYER in part.axes), None)
+    if layered is not None:
+        at, name = layered.axes.index(Axis.LAYER), layered.tensors[0]
+        items = counted(contents.tensor(name).shape[at], "item")
+        axes = ",".join(swapped(layered.axes, at, Axis.BATCH))
+        received = f"axis {at} of {name} ({items}) read as layers (say otherwise with --axes {axes}={name})"
+    raise Contradiction(contents.path, "", f"an axis that is read as a batch, for --batch {batch + 1}", received)
+
+
 def _check_used(contents: Contents, reading: Reading, choices: Choices) -> None:
     """Raise Contradiction where a number, or what a mask means, is told of what the file has nothing of."""
     beside = [part for part in reading.used() if part.is_side_by_side]
@@ -180,8 +208,6 @@ def _check_used(contents: Contents, reading: Reading, choices: Choices) -> None:
         if told is not None and told not in own and not (parts and told in taken):
             there = f"{counted(max(own), 'head')} by themselves" if own else "none"
             raise Contradiction(contents.path, "", f"heads side by side in one axis, for {option} {told}", there)
-    if choices.batch is not None and not any(Axis.BATCH in part.axes for part in reading.used()):
-        raise Contradiction(contents.path, "", "a batch, for --batch", f"item {choices.batch + 1}")
     masks = [part for part in reading.used() if part.role is Role.MASK]
     if choices.meaning is not None and not masks:
         raise Contradiction(contents.path, "", "a mask, for --mask-means", "none")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attn_gui.model.counted import counted
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.axes_fit import USUAL_HEADS
-from attn_gui.model.tensors.doubted import of_hidden, of_numbers, of_squares, of_turns
+from attn_gui.model.tensors.doubted import of_hidden, of_numbers, of_squares, of_sums, of_turns
 from attn_gui.model.tensors.group_checks import alternatives, of_group
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.names import is_parameter
@@ -150,6 +150,7 @@ def _doubts(contents: Contents, reading: Reading) -> Iterator[Problem]:
             yield from of_numbers(contents, reading, index)
             yield from of_hidden(contents, reading, index)
             yield from of_squares(contents, reading, index)
+            yield from of_sums(contents, reading, index)
         if part.role in (Role.WEIGHTS, Role.SCORES) and len(part.axes) == 4 and not part.layers:
             here, there = (Axis.LAYER, Axis.BATCH) if Axis.LAYER in part.axes else (Axis.BATCH, Axis.LAYER)
             at = part.place(here)

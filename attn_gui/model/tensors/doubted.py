@@ -12,7 +12,7 @@ from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.names import is_by_tokens, role_of
 from attn_gui.model.tensors.part_checks import of_part
 from attn_gui.model.tensors.problem import Problem, sentence
-from attn_gui.model.tensors.reading import Part, Reading
+from attn_gui.model.tensors.reading import Part, Reading, swapped
 from attn_gui.model.tensors.sizes import shape_of, sizes_of
 
 SQUARE = (Role.WEIGHTS, Role.SCORES)
@@ -64,6 +64,26 @@ def of_squares(contents: Contents, reading: Reading, index: int) -> Iterator[Pro
     yield Problem(text, index, other, turned)
 
 
+def of_sums(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
+    """Heads and queries of weights that might be each other: what sums to 1 tells the keys, which do not stand last."""
+    part = reading.parts[index]
+    if part.role is not Role.WEIGHTS or Axis.HEAD not in part.axes:
+        return
+    heads, query, key = (part.axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
+    shape = shape_of(contents, part)
+    if key > max(heads, query) or shape[heads] == shape[key] != shape[query]:
+        return  # of_squares asks about what is as many as the keys
+    peeks = [peek for name in part.tensors if (peek := contents.tensor(name).peek) is not None]
+    if not peeks or not all(any(peek.sums) and peek.sums[key] for peek in peeks):
+        return
+    turned = reading.with_axes(index, swapped(part.axes, heads, Axis.QUERY))
+    if _does_not_fit(contents, reading, turned, part.group):
+        return
+    other = ", ".join(turned.parts[index].axes)
+    text = f"what sums to 1 along axis {key} may be {other} as well: does axis {query} count the heads?"
+    yield Problem(f"{sentence(part)}: {text}", index, query, turned)
+
+
 def of_hidden(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
     """Rows of numbers that may be hidden states, where only the shape says that they are scores."""
     part = reading.parts[index]
@@ -101,7 +121,15 @@ def of_turns(contents: Contents, reading: Reading, group: str) -> Iterator[Probl
 
 
 def _rules_out(contents: Contents, reading: Reading, turned: Reading, group: str) -> bool:
-    """Whether anything speaks against heads and tokens being each other."""
+    """Whether anything speaks against heads and tokens being each other, be it only how many heads are usual."""
+    if _does_not_fit(contents, reading, turned, group):
+        return True
+    here, there = sizes_of(contents, reading, group), sizes_of(contents, turned, group)
+    return here.heads in USUAL_HEADS and there.heads not in USUAL_HEADS
+
+
+def _does_not_fit(contents: Contents, reading: Reading, turned: Reading, group: str) -> bool:
+    """Whether the tensors and the tokens' names, or a single item of either, rule ``turned`` out."""
     for index, part in enumerate(turned.parts):
         if part.group == group and any(True for _ in of_part(contents, turned, index, part)):
             return True
@@ -112,8 +140,6 @@ def _rules_out(contents: Contents, reading: Reading, turned: Reading, group: str
         return True
     if here.n_q == here.n_k and there.n_q != there.n_k:
         return True  # queries and keys are the same tokens, and heads share keys
-    if here.heads in USUAL_HEADS and there.heads not in USUAL_HEADS:
-        return True
     names = reading.tokens
     return names is not None and len(names) == here.n_q and len(names) != there.n_q
 

@@ -49,10 +49,30 @@ def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...
 
 
 def _by_sums(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
-    """Against weights whose keys do not sum to 1 while another axis does."""
+    """Against weights whose keys do not sum to 1 while another axis does; for keys that do so amid queries and heads.
+
+    What sums to 1 along the middle axis is rather [query, key, head] than [head, key, query].
+    """
     if role is not Role.WEIGHTS or tensor.peek is None or not any(tensor.peek.sums):
         return 0.0
-    return 0.0 if tensor.peek.sums[axes.index(Axis.KEY)] else 4.0
+    if not tensor.peek.sums[axes.index(Axis.KEY)]:
+        return 4.0
+    return -2.5 if _has_fewer_heads_last(tensor.shape, axes) else 0.0
+
+
+def _has_fewer_heads_last(shape: Sequence[int], axes: Sequence[Axis]) -> bool:
+    """Whether heads stand last and are no more than the queries, and neither of the two alone is as many as the keys.
+
+    What alone is as many as the keys counts the queries, whichever is more.
+    """
+    if Axis.HEAD not in axes:
+        return False
+    heads, query, key = (axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
+    if not query < key < heads:
+        return False
+    if shape[key] in (shape[heads], shape[query]) and shape[heads] != shape[query]:
+        return False
+    return shape[heads] <= shape[query]
 
 
 def _by_words(contents: Contents, tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:

@@ -168,8 +168,49 @@ def test_heads_that_stand_last_are_found_by_what_sums_to_1() -> None:
     """Rather as many queries as keys than [head, key, query], with as many keys as there are heads."""
     held = contents(untitled=((2, 16, 16, 12), sums(False, False, True, False)))
     assert propose(held).parts[0].axes == axes("lqkh")
-    # where there are other numbers of heads and keys, they may as well be transposed
-    assert read(contents(untitled=((12, 20, 10), sums(False, True, False))))["untitled"].axes == axes("hkq")
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected", "turned"),
+    [
+        ((4, 4, 4), "qkh", "hkq"),
+        ((5, 6, 3), "qkh", "hkq"),
+        ((12, 20, 10), "qkh", "hkq"),
+        ((1, 5, 6, 3), "bqkh", "bhkq"),
+        ((2, 4, 4, 4), "lqkh", "lhkq"),
+        ((3, 6, 5), "hkq", "qkh"),
+    ],
+)
+def test_what_sums_to_1_in_the_middle_has_rather_fewer_heads_and_is_asked_about(
+    shape: tuple[int, ...], expected: str, turned: str
+) -> None:
+    key = expected.index("k")
+    held = contents(untitled=(shape, sums(*(at == key for at in range(len(shape))))))
+    reading = propose(held)
+    assert reading.parts[0].axes == axes(expected)
+    found = [doubt for doubt in doubts(held, reading) if "sums to 1" in doubt.text]
+    other = ", ".join(axes(turned))
+    assert [doubt.text.partition(": ")[2] for doubt in found] == [
+        f"what sums to 1 along axis {key} may be {other} as well: does axis {expected.index('q')} count the heads?"
+    ]
+    assert found[0].remedy is not None and found[0].remedy.parts[0].axes == axes(turned)
+    assert not problems(held, found[0].remedy)
+    # and back
+    (back,) = (doubt for doubt in doubts(held, found[0].remedy) if "sums to 1" in doubt.text)
+    assert back.remedy == reading
+
+
+@pytest.mark.parametrize(("shape", "expected"), [((9, 9, 8), "qkh"), ((12, 9, 9), "hkq"), ((8, 9, 9), "hkq")])
+def test_as_many_queries_as_keys_tell_the_heads_without_a_question(shape: tuple[int, ...], expected: str) -> None:
+    held = contents(untitled=(shape, sums(False, True, False)))
+    assert propose(held).parts[0].axes == axes(expected)
+    assert not any("sums to 1" in text for text in texts(held))
+
+
+def test_queries_of_the_file_tell_the_heads_without_a_question() -> None:
+    held = contents(q=(3, 5, 8), k=(3, 6, 8), weights=((5, 6, 3), sums(False, True, False)))
+    assert read(held)["weights"].axes == axes("qkh")
+    assert not any("sums to 1" in text for text in texts(held))
 
 
 @pytest.mark.parametrize("held", [contents(attn=((12, 20, 10), sums(False, False, True))), contents(attn=(12, 20, 20))])
