@@ -46,9 +46,14 @@ run "the installed program" "$HOME/.local/bin/attn-gui" --smoke
 run "install.sh once more, over itself" sh "$folder/install.sh"
 run "export by the installed program" "$HOME/.local/bin/attn-gui" export --example karina --stage N --out "$place/export"
 run "uninstall.sh" sh "$target/uninstall.sh"
-left=$(find "$HOME/.local" -type f ! -name '*.cache' ! -path '*/mime/*' | head -n 5)
+profile=$HOME/.local/share/attn_gui
+left=$(find "$HOME/.local" -type f ! -name '*.cache' ! -path '*/mime/*' ! -path "$profile/*" | head -n 5)
 if [ -e "$target" ] || [ -n "$left" ]; then
     echo "FAILED  uninstall.sh left $target $left"
     exit 1
 fi
-echo "ok      nothing is left"
+if [ ! -f "$profile/settings.ini" ]; then
+    echo "FAILED  uninstall.sh took the settings away"
+    exit 1
+fi
+echo "ok      nothing is left but the settings"
