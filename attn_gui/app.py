@@ -17,7 +17,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from attn_gui import __version__, paths
-from attn_gui.cli import Parser, file_name, flushed, folder_name, parsed
+from attn_gui.cli import COMMANDS, Parser, file_name, flushed, folder_name, parsed
 from attn_gui.control import faults
 from attn_gui.control.document import Document
 from attn_gui.control.exports import Exports
@@ -44,7 +44,7 @@ from attn_gui.views.main_window import MainWindow, Services
 SMOKE_TIMEOUT_MS = 120_000
 NO_SCREEN = (
     "attn-gui: there is no screen here (neither DISPLAY nor WAYLAND_DISPLAY is set); "
-    "the commands export, info, scores, diagnose and mark need none"
+    f"these commands need none: {', '.join(COMMANDS)}"
 )
 
 

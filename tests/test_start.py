@@ -35,7 +35,9 @@ def test_a_window_that_cannot_open_says_so_and_leaves_a_report(tmp_path: Path) -
     assert "a word of the person's" not in text
 
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always one")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="elsewhere there is always a screen, and a working folder cannot go"
+)
 
 
 @linux

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attn_gui.files import examples, tensor_file
 from attn_gui.files.errors import FileError
@@ -15,9 +15,6 @@ from attn_gui.model.stages import STAGES
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.told import ToldAxes, ToldRole
 from attn_gui.model.trace import Head
-
-if TYPE_CHECKING:
-    pass
 
 NOTHING = "nothing"
 # what a tensor is said to be, without regard to capitals
