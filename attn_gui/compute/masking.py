@@ -23,12 +23,13 @@ class Mask:
         self._experiment = experiment
         self._device = device
         self._indices = indices
-        self._kept: tuple[tuple[slice, slice, slice], torch.Tensor] | None = None
+        self._kept: tuple[tuple[slice, slice, slice, bool], torch.Tensor] | None = None
 
-    def allowed(self, heads: slice, rows: slice, columns: slice) -> torch.Tensor:
+    def allowed(self, heads: slice, rows: slice, columns: slice, turned: bool = False) -> torch.Tensor:
         """Where queries ``rows`` may attend to keys ``columns``, bool, not to be changed.
 
         [heads, rows, columns], or [1, rows, columns] where all heads have the same mask. ``rows`` may have a step.
+        turned: it lies in memory key by key, as what it is looked at beside does.
         """
         shape = (1, len(range(rows.start, rows.stop, rows.step or 1)), columns.stop - columns.start)
         if self.everything:
@@ -36,17 +37,20 @@ class Mask:
         rule = self._experiment.rule
         if not rule.per_head:
             heads = slice(0, 1)
+        asked = heads, rows, columns, turned
         kept = self._kept  # another thread may put its own there
-        if kept is not None and kept[0] == (heads, rows, columns):
+        if kept is not None and kept[0] == asked:
             return kept[1]
-        i, j = self._indices.grid(rows, columns)
+        i, j = (index.t() if turned else index for index in self._indices.grid(rows, columns))
         looked_at = self._indices.columns(heads)
         appended = j >= looked_at.n_k
         cells = rule.allowed(i, torch.where(appended, 0, j), looked_at) | appended
-        block: torch.Tensor = cells.expand(heads.stop - heads.start, *shape[1:]).contiguous()
+        block: torch.Tensor = cells.expand(heads.stop - heads.start, *cells.shape[-2:]).contiguous()
+        if turned:
+            block = block.transpose(1, 2)
         self._experiment.painted.apply(block, rows.start, columns.start, rows.step or 1)
         if block.numel() <= KEPT_CELLS:
-            self._kept = ((heads, rows, columns), block)
+            self._kept = asked, block
         return block
 
     def of_head(self, head: Head, rows: slice, columns: slice) -> torch.Tensor:

@@ -43,7 +43,7 @@ def picture(trace: Trace, request: PictureRequest) -> Picture:
     # where nothing is masked, one value may stand for all
     allowed = drawn.allowed if any(drawn.allowed.strides) else drawn.allowed[:1, :1]
     if not allowed.all():
-        index[~drawn.allowed] = MASKED
+        np.copyto(index, MASKED, where=~drawn.allowed)
     shown = replace(request, rows=drawn.rows, columns=drawn.columns)
     return Picture(shown, index, values, low, high, drawn.exact, drawn.sampled, drawn.finer)
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.numbers import filled, to_numpy
 from attn_gui.compute.pooling import edges, pool
 from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.head import StreamedHead
@@ -222,11 +222,11 @@ class StreamedMatrix:
             here = slice(keys.start - part.start, keys.stop - part.start)
             values = S[here, rows.start - tile.start : rows.stop - tile.start]
             if self._of_rows:
-                if not everything:
-                    values = torch.where(scores.allowed(number, rows, keys), values, -torch.inf)
                 row, empty = head.row(rows)
                 alone = into if len(self._heads) == 1 and into.dtype is scores.dtype else None
                 values = weigh(scores, values, tuple(each.t() for each in row), empty.t(), alone)
+                if not everything:  # afterwards: exponentials of -inf take ten times as long
+                    filled(values, ~scores.allowed(number, rows, keys, like=values), 0.0)
             if len(self._heads) == 1:
                 total = values
             else:

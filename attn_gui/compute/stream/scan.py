@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import torch
 
-from attn_gui.compute.numbers import to_numpy
+from attn_gui.compute.numbers import filled, to_numpy, without_subnormals
 from attn_gui.compute.stream.overview import Blocks
 from attn_gui.compute.stream.rooms import Room
 from attn_gui.compute.stream.scores import Scores, Segment
@@ -78,10 +78,9 @@ def _scan(
         place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
         S = scores.block(head, rows, keys, out=room.tensor("scores", keys.stop - keys.start, count))  # [keys, rows]
         if masked:
-            # as the scores lie in memory: across it, each look at it takes twice as long
-            any_masked, allowed = True, scores.allowed(head, rows, keys).contiguous()
-            low = min(low, float(torch.where(allowed, S, math.inf).amin()))
-            S.masked_fill_(~allowed, -math.inf)
+            any_masked, blocked = True, ~scores.allowed(head, rows, keys)
+            low = min(low, float(filled(S, blocked, math.inf).amin()))
+            filled(S, blocked, -math.inf)
         else:
             low = min(low, float(S.amin()))
         top = _grouped(S, group, torch.amax, tops[place])
@@ -93,9 +92,10 @@ def _scan(
             if shifts:
                 gathered *= torch.exp2(minus - shifts[-1][1])
             shifts.append((place.start, minus))
-        P = torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
-        _grouped(P, group, torch.sum, sums[place])
-        gathered.addmm_(V[:, keys], P)
+        with without_subnormals():  # which add nothing to a sum that is 1 or more
+            P = torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
+            _grouped(P, group, torch.sum, sums[place])
+            gathered.addmm_(V[:, keys], P)
         yield
     ends = torch.stack([torch.stack(each).amax(0) for each in (highest, others)])  # [2, rows]
     m = _finite(ends[0].clamp(min=least))

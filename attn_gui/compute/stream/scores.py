@@ -120,9 +120,14 @@ class Scores:
         S.copy_(found)
         return S if self.bias.nothing else attention.biased_scores(S, self._biases(head, rows, keys), S)
 
-    def allowed(self, head: int, rows: slice, keys: slice) -> torch.Tensor:
-        """Where the mask allows, bool [keys, rows], not to be changed."""
-        return self.mask.allowed(slice(head, head + 1), rows, keys)[0].t()
+    def allowed(self, head: int, rows: slice, keys: slice, like: torch.Tensor | None = None) -> torch.Tensor:
+        """Where the mask allows, bool [keys, rows], not to be changed.
+
+        It lies in memory as blocks do, or as ``like`` of the same shape: across it, each look at both takes twice as
+        long.
+        """
+        turned = like is None or like.stride(0) >= like.stride(1)
+        return self.mask.allowed(slice(head, head + 1), rows, keys, turned)[0].t()
 
     def segments(self, rows: slice, align: int) -> Iterator[Segment]:
         """What there is to sweep over for ``rows``, from the first key to the last, without what the mask rules out.

@@ -24,9 +24,10 @@ def row_state(scores: Scores, head: int, masked: torch.Tensor) -> Row:
 def weigh(
     scores: Scores, masked: torch.Tensor, row: Row, empty: torch.Tensor, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The weights of scores, [rows, keys] with -inf where masked; row: tensors [rows, 1], empty: bool [rows, 1].
+    """The weights of scores, [rows, keys]; row: tensors [rows, 1], empty: bool [rows, 1]. Or all of them turned.
 
-    Or all of them turned. out: where the weights are put, which may be ``masked`` itself.
+    masked: with -inf where masked, or with any score, if the weights there are set to 0 afterwards. out: where the
+    weights are put, which may be ``masked`` itself.
     """
     N = torch.empty_like(masked, dtype=scores.dtype) if out is None else out
     if scores.experiment.scoring.normaliser.beside() is not None and scores.dtype is scores.working:

@@ -35,7 +35,7 @@ def scan_whole(
         part = A[start : start + some]
         first = rows.start + start * step
         there = slice(first, first + len(part) * step, step)
-        allowed = scores.allowed(head, there, slice(0, n_k)).t()
+        allowed = scores.allowed(head, there, slice(0, n_k), like=part.t()).t()
         masked, empty = attention.masked_scores(part, allowed), ~allowed.any(dim=1, keepdim=True)
         state = row_state(scores, head, masked)
         N = weigh(scores, masked, state, empty)
