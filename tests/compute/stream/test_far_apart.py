@@ -74,13 +74,18 @@ def test_subnormal_numbers_are_0_only_within_and_only_in_this_thread() -> None:
     thread = threading.Thread(target=beside)
     thread.start()
     begun.wait()
-    with pytest.raises(ValueError, match="on the way"), without_subnormals():
+    with without_subnormals():
         assert product() == 0.0
         go.set()
         thread.join()
-        raise ValueError("on the way")
     assert product() > 0.0
     assert elsewhere[0] > 0.0
+
+
+def test_after_an_error_subnormal_numbers_are_there_again() -> None:
+    with pytest.raises(ValueError, match="on the way"), without_subnormals():
+        raise ValueError("on the way")
+    assert float(torch.tensor(SUBNORMAL) * 0.5) > 0.0
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
