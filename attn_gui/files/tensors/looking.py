@@ -18,7 +18,7 @@ from attn_gui.files.tensors.table_reader import open_table
 from attn_gui.files.tensors.torch_reader import open_torch
 from attn_gui.model.mapped import ChangedFile
 from attn_gui.model.tensors.info import Contents, TensorInfo
-from attn_gui.model.tensors.names import natural
+from attn_gui.model.tensors.names import NUMBER, natural
 
 MAX_FILES = 10_000
 # tensors whose numbers are looked at; of a whole model's there are thousands, which are no attention
@@ -53,19 +53,25 @@ def look(paths: Sequence[str | Path]) -> Generator[float, None, Contents]:
     one = not files
     places = [folder] if one else [folder / name for name in files]
     opened: list[tuple[Path, Opened]] = []
+    damaged: list[tuple[Path, FileError]] = []
     for done, path in enumerate(places):
         try:
             found = open_file(path)
         except FileError as error:
-            # what lies beside the layers, such as a model's config.json
-            if one or path.suffix.casefold() != ".json":
+            if one or len(paths) > 1:
                 raise
-            remarks.append(_left_out(path, error))
+            damaged.append((path, error))
             continue
         remarks += found.remarks
         if found.tensors or one:
             opened.append((path, found))
         yield 0.3 * done / len(places)
+    layers = {_form(path) for path, _ in opened}
+    for path, error in damaged:
+        # beside layers lies what nobody chose, such as a model's config.json; one of them is missed
+        if not opened or _form(path) in layers:
+            raise error
+        remarks.append(_left_out(path, error))
     named = _named(opened, one)
     if not named:
         raise FileError(folder, "", "arrays of numbers or flags", "none")
@@ -135,6 +141,11 @@ def _folder_and_files(paths: Sequence[Path]) -> tuple[Path, tuple[str, ...], lis
         received = "; ".join(remarks) or "none of them"
         raise FileError(path, "", f"a folder with files that end with {', '.join(ENDINGS)}", received)
     return path, tuple(names), remarks
+
+
+def _form(path: Path) -> str:
+    """What the name of one layer's file has in common with those of the others."""
+    return NUMBER.sub("", path.name.casefold())
 
 
 def _left_out(path: Path, error: FileError) -> str:

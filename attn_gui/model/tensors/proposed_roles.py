@@ -58,6 +58,10 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
         return Role.SCORES if negative else Role.WEIGHTS
     if named is Role.SCORES and peek is not None and any(peek.sums):
         return Role.WEIGHTS
+    square = len(tensor.shape) > 1 and tensor.shape[-1] == tensor.shape[-2] > 1
+    # a letter, or out, is what anything may be called
+    if named in (Role.HIDDEN, Role.OUTPUT) and alone and square and peek is not None and any(peek.sums):
+        return Role.WEIGHTS
     if named is not None:
         return named
     # one token's only score is 0 or 1 as easily as any other number

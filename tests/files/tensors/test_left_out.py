@@ -40,6 +40,28 @@ def test_links_and_pipes_of_a_folder_are_named(tmp_path: Path) -> None:
         looked(tmp_path)
 
 
+@pytest.mark.parametrize("stray", ["notes.npz", "half.npy", "config.json", "numbers.csv", "odd.pt"])
+def test_a_damaged_file_beside_the_layers_is_named_and_one_of_them_is_missed(tmp_path: Path, stray: str) -> None:
+    for layer in (1, 2):
+        np.save(tmp_path / f"layer_{layer}.npy", N)
+    (tmp_path / stray).write_bytes(b"\x00no numbers")
+    lines = finished(described(tmp_path, Choices()))
+    assert [line.split()[0] for line in lines if "was left out" in line] == [stray]
+    assert any(line.startswith("attention: 2 layers") for line in lines)
+    with pytest.raises(FileError, match=stray):  # chosen by hand
+        looked(tmp_path / "layer_1.npy", tmp_path / stray)
+    (tmp_path / "Layer_10.npy").write_bytes(b"half")
+    with pytest.raises(FileError, match=r"Layer_10\.npy: expected"):
+        looked(tmp_path)
+
+
+def test_where_every_file_is_damaged_the_first_is_named(tmp_path: Path) -> None:
+    for name in ("a.npy", "b.npz"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(FileError, match=r"a\.npy: expected"):
+        looked(tmp_path)
+
+
 def left_out(path: Path, **words: Any) -> list[str]:
     path.write_text(json.dumps({"attention": N.tolist(), **words}))
     contents = looked(path)

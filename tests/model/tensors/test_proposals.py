@@ -80,6 +80,13 @@ def test_what_a_hook_on_a_module_gave_is_read_by_the_name_of_the_module() -> Non
         assert all(part.role is None for part in propose(of_model).parts)
 
 
+@pytest.mark.parametrize("name", ["x", "y", "z", "out"])
+def test_what_sums_to_1_is_weights_also_where_a_letter_names_it(name: str) -> None:
+    assert read(contents(**{name: ((4, 6, 6), sums(False, False, True))}))[name].role is Role.WEIGHTS
+    assert read(contents(**{name: ((4, 6, 6), Peek(-3.0, 2.0))}))[name].role is not Role.WEIGHTS
+    assert read(contents(**{name: ((4, 6, 8), sums(False, False, True))}))[name].role is not Role.WEIGHTS
+
+
 def test_weights_that_are_negative_are_scores() -> None:
     assert read(contents(attn=((4, 5, 5), Peek(-3.0, 2.0))))["attn"].role is Role.SCORES
     assert read(contents(attn=((4, 5, 5), Peek(0.0, 2.0, minus_inf=True))))["attn"].role is Role.SCORES
