@@ -184,7 +184,7 @@ def test_a_layer_and_an_item_of_a_session_and_of_an_example(tmp_path: Path, caps
         code, _, err = told(capsys, command, "--example", "minilm", "--batch", "3")
         assert (code, "a batch of 2 items, received item 3" in err) == (1, True)
         code, _, err = told(capsys, command, "--example", "karina", "--batch", "1")
-        assert (code, "a batch, for --batch" in err) == (1, True)
+        assert (code, "a batch, for --batch" in err) == (2, True)
     np.savez(tmp_path / "layers.npz", **{f"layer_{k}": weights(2, 3, 3) for k in range(3)})
     code, out, _ = told(capsys, "scores", str(tmp_path / "layers.npz"), "--layer", "2")
     assert code == 0 and len(out.splitlines()) == 1 + 2

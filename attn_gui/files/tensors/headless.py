@@ -85,9 +85,10 @@ def at_layer(path: Path, session: Session, layer: int) -> Session:
 def at_batch(path: Path, session: Session, batch: int) -> Session:
     """What ``session`` holds of an item of the batch, counted from 0; raises FileError."""
     items = {named.place.batch for named in session.experiments if named.place is not None} - {None}
+    if not items:
+        raise Contradiction(path, "", f"a batch, for --batch {batch + 1}", "one item")
     if batch not in items:
-        there = f"a batch of {counted(len(items), 'item')}" if items else "a batch, for --batch"
-        raise FileError(path, "", there, f"item {batch + 1}")
+        raise FileError(path, "", f"a batch of {counted(len(items), 'item')}", f"item {batch + 1}")
     return _only(session, lambda place: place.batch == batch)
 
 
