@@ -67,11 +67,11 @@ def look(paths: Sequence[str | Path]) -> Generator[float, None, Contents]:
             opened.append((path, found))
         yield 0.3 * done / len(places)
     layers = {_form(path) for path, _ in opened}
-    for path, error in damaged:
+    for path, fault in damaged:
         # beside layers lies what nobody chose, such as a model's config.json; one of them is missed
         if not opened or _form(path) in layers:
-            raise error
-        remarks.append(_left_out(path, error))
+            raise fault
+        remarks.append(_left_out(path, fault))
     named = _named(opened, one)
     if not named:
         raise FileError(folder, "", "arrays of numbers or flags", "none")

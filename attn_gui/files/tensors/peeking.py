@@ -106,7 +106,7 @@ def _spread(shape: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
 
 
 def _rises(array: Array) -> bool:
-    return array.size > 1 and int(array[0]) == 0 and bool((np.diff(array.astype(np.int64)) >= 0).all())
+    return array.size > 1 and bool(array[0] == 0) and bool((array[1:] >= array[:-1]).all())
 
 
 def _sums(array: Array, axis: int, whole: bool) -> NDArray[np.float64] | None:

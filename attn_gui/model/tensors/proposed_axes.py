@@ -15,6 +15,8 @@ from attn_gui.model.tensors.sizes import Quantity, counts_of
 # of readings of all tensors of one attention that are tried, and of one tensor
 MOST_TRIED, MOST_EACH = 20_000, 40
 UNEQUAL_LENGTHS, SHARED_KEYS, NOT_ALL = 2.0, 0.3, 3.0
+# keys along which nothing sums to 1, as along another axis: more than any order of axes is unusual
+NO_KEYS = 7.0
 # keys that are a part of the queries: rather heads that share keys
 FEWER_KEYS = 1.5
 # what is less usual than this, of one tensor and of all together, is not proposed
@@ -56,7 +58,7 @@ def _by_sums(tensor: TensorInfo, role: Role, axes: Sequence[Axis]) -> float:
     if role is not Role.WEIGHTS or tensor.peek is None or not any(tensor.peek.sums):
         return 0.0
     if not tensor.peek.sums[axes.index(Axis.KEY)]:
-        return 4.0
+        return NO_KEYS
     return -2.5 if _has_fewer_heads_last(tensor.shape, axes) else 0.0
 
 

@@ -11,6 +11,9 @@ from attn_gui.model.tensors.info import Contents, TensorInfo
 from attn_gui.model.tensors.names import Said, is_rotated, natural
 from attn_gui.model.tensors.reading import Part
 
+# what a single array is hardly, whose rows sum to 1
+LOOSELY = (Role.Q, Role.K, Role.V, Role.OUTPUT, Role.HIDDEN)
+
 
 def own_name(contents: Contents, tensor: TensorInfo) -> str:
     """The name to go by: where the tensor has none, the one that it got from its file."""
@@ -58,9 +61,8 @@ def role_in(tensor: TensorInfo, named: Role | None, *, alone: bool) -> Role | No
         return Role.SCORES if negative else Role.WEIGHTS
     if named is Role.SCORES and peek is not None and any(peek.sums):
         return Role.WEIGHTS
-    square = len(tensor.shape) > 1 and tensor.shape[-1] == tensor.shape[-2] > 1
     # a letter, or out, is what anything may be called
-    if named in (Role.HIDDEN, Role.OUTPUT) and alone and square and peek is not None and any(peek.sums):
+    if named in LOOSELY and alone and len(tensor.shape) > 1 and peek is not None and any(peek.sums):
         return Role.WEIGHTS
     if named is not None:
         return named

@@ -256,6 +256,7 @@ def test_peeks() -> None:
         ([[0, 1]], False),
         ([0.0, 1.0], True),
         ([0.0, 1.5], False),
+        ([0.0, -3.4028235e38, 0.0], False),
     ):
         found = peek(np.array(array))
         assert found is not None and found.rising is rising

@@ -58,7 +58,15 @@ HEADS_LAST = [((9, 9, 8), 1, "qkh"), ((2, 9, 9, 8), 2, "lqkh"), ((3, 1, 9, 9, 8)
 
 @pytest.mark.parametrize(
     ("shape", "summing", "expected"),
-    [((8, 9, 7), 2, "hqk"), ((8, 9, 7), 1, "hkq"), ((7, 9), 0, "kq"), ((2, 8, 9, 7), 2, "lhkq"), *HEADS_LAST],
+    [
+        ((8, 9, 7), 2, "hqk"),
+        ((8, 9, 7), 1, "hkq"),
+        ((7, 9), 0, "kq"),
+        ((7, 5, 3), 0, "khq"),
+        ((7, 3, 5), 0, "khq"),
+        ((2, 8, 9, 7), 2, "lhkq"),
+        *HEADS_LAST,
+    ],
 )
 def test_the_axis_that_sums_to_1_is_that_of_the_keys(shape: tuple[int, ...], summing: int, expected: str) -> None:
     peek = sums(*(index == summing for index in range(len(shape))))
@@ -80,11 +88,11 @@ def test_what_a_hook_on_a_module_gave_is_read_by_the_name_of_the_module() -> Non
         assert all(part.role is None for part in propose(of_model).parts)
 
 
-@pytest.mark.parametrize("name", ["x", "y", "z", "out"])
+@pytest.mark.parametrize("name", ["x", "y", "z", "out", "k"])
 def test_what_sums_to_1_is_weights_also_where_a_letter_names_it(name: str) -> None:
     assert read(contents(**{name: ((4, 6, 6), sums(False, False, True))}))[name].role is Role.WEIGHTS
     assert read(contents(**{name: ((4, 6, 6), Peek(-3.0, 2.0))}))[name].role is not Role.WEIGHTS
-    assert read(contents(**{name: ((4, 6, 8), sums(False, False, True))}))[name].role is not Role.WEIGHTS
+    assert read(contents(**{name: ((4, 6, 8), sums(True, False, False))}))[name].axes == axes("khq")
 
 
 def test_weights_that_are_negative_are_scores() -> None:
