@@ -15,8 +15,11 @@ from attn_gui.compute.stream.rooms import Room
 from attn_gui.compute.stream.scores import Scores, Segment
 
 LOG2_E = math.log2(math.e)
-# exponentials of scores so far above their shift, and sums of very many of them, are still in the range of float32
-ROOM = 40.0
+# exponentials of scores so far above their shift, and sums of very many of them, are still in the range of float32;
+# and so are those of scores so far below 0
+ROOM, DEPTH = 40.0, 80.0
+# a power of two in the range of float32: a row is only moved by more where it has nothing yet
+MOST = 126.0
 Put = Callable[[Blocks], None]
 
 
@@ -44,9 +47,9 @@ def scan(
 ) -> Generator[None, None, Scanned]:
     """Weights that are exponentials over their sum, in one sweep over the keys; yields between segments.
 
-    Each row is shifted by the largest score of the keys that came first, and by a larger one only if its exponentials
-    would grow too large otherwise (the maximum brought forward as in Milakov and Gimelshein 2018, and Rabe and Staats
-    2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on. ``put`` is given
+    While all scores are near 0, none is shifted. Else each row is, by the largest score of the keys that came first, and
+    by a larger one only if its exponentials would grow too large otherwise (the maximum brought forward as in Milakov
+    and Gimelshein 2018, and Rabe and Staats 2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on. ``put`` is given
     what an overview of blocks of ``factors`` cells has of them.
     """
     with scores.rooms.lent() as room:
@@ -73,27 +76,34 @@ def _scan(
     shifts: list[tuple[int, torch.Tensor]] = []  # as powers of two; the first group that each holds for
     minus = limit = new(0.0, count)
     highest, others = [], []  # of each segment; without the first key
-    low, any_masked = math.inf, False
+    low, any_masked, near = math.inf, False, False
     for keys, masked in segments:
         place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
         S = scores.block(head, rows, keys, out=room.tensor("scores", keys.stop - keys.start, count))  # [keys, rows]
+        blocked = None
         if masked:
             any_masked, blocked = True, ~scores.allowed(head, rows, keys)
-            low = min(low, float(filled(S, blocked, math.inf).amin()))
+            filled(S, blocked, math.inf)
+        lowest = float(S.amin())
+        low = min(low, lowest)
+        if blocked is not None:
             filled(S, blocked, -math.inf)
-        else:
-            low = min(low, float(S.amin()))
         top = _grouped(S, group, torch.amax, tops[place])
         highest.append(top.amax(0))
         others.append(_highest_but_first(S, top, group) if keys.start == 0 else highest[-1])
         if not shifts or bool((highest[-1] > limit).any()):
-            shift = _finite(torch.stack(highest).amax(0).clamp_(min=least))
-            minus, limit = shift * -LOG2_E, shift + ROOM
-            if shifts:
-                gathered *= torch.exp2(minus - shifts[-1][1])
-            shifts.append((place.start, minus))
+            so_far = torch.stack(highest).amax(0).clamp_(min=least)
+            begun, near_before = so_far > -math.inf, near
+            near = low >= -DEPTH and float(so_far.amax()) <= ROOM
+            shift = new(0.0, count) if near else _finite(so_far)
+            # a row that has nothing so far is shifted by what comes first
+            minus, limit = shift * -LOG2_E, torch.where(begun, shift + ROOM, -math.inf)
+            if not (near and near_before):
+                if shifts:
+                    gathered *= torch.exp2((minus - shifts[-1][1]).clamp_(max=MOST))
+                shifts.append((place.start, minus))
         with without_subnormals():  # which add nothing to a sum that is 1 or more
-            P = torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
+            P = _powers(S, minus, blocked, near and lowest >= -DEPTH)
             _grouped(P, group, torch.sum, sums[place])
             gathered.addmm_(V[:, keys], P)
         yield
@@ -121,11 +131,24 @@ def _scan(
     )
 
 
+def _powers(S: torch.Tensor, minus: torch.Tensor, blocked: torch.Tensor | None, near: bool) -> torch.Tensor:
+    """Exponentials of scores that are moved by ``minus``, a power of two of each row; ``S``, [keys, rows], itself.
+
+    near: ``minus`` is 0 and no score is far from 0. What is blocked is -inf in S.
+    """
+    if not near:
+        return torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
+    if blocked is None:
+        return S.exp_()
+    # exponentials of -inf take ten times as long
+    return filled(S.clamp_(min=-DEPTH).exp_(), blocked, 0.0)
+
+
 def _between(minus: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
     """What brings exponentials that were moved by ``minus``, a power of two, to those of scores less ``m``, [rows]."""
     scale = torch.tensor(LOG2_E, dtype=m.dtype).double()  # rounded as it was for them
     # not every device has numbers so exact
-    return torch.exp2(-minus.cpu().double() - m.cpu().double() * scale).to(m)
+    return torch.exp2((-minus.cpu().double() - m.cpu().double() * scale).clamp_(max=MOST)).to(m)
 
 
 def _finite(tops: torch.Tensor) -> torch.Tensor:

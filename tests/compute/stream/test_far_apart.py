@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import threading
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from attn_gui.compute.numbers import filled, without_subnormals
+from attn_gui.compute.stream.grid import Grid
 from attn_gui.compute.stream.trace import StreamedTrace
 from attn_gui.model.experiment import Experiment
-from attn_gui.model.masks import Causal, MaskRule
+from attn_gui.model.masks import Causal, Imported, MaskRule
+from attn_gui.model.normalisers import Normaliser
+from attn_gui.model.normalisers.softmax import Softmax
+from attn_gui.model.normalisers.softmax_one import SoftmaxOne
+from attn_gui.model.scoring import Scoring
 
 N, SIZE = 1100, 8
 SUBNORMAL = 1e-40
@@ -47,6 +55,46 @@ def test_a_pass_over_scores_far_apart_is_right_and_its_windows_keep_the_smallest
     subnormal = (weights > SUBNORMAL) & (weights < 1e-38)
     np.testing.assert_allclose(found[subnormal], weights[subnormal], rtol=1e-2)
     np.testing.assert_allclose(trace.stage("head_output", 0), output, atol=1e-4)  # scores of 300 are right to 2e-5
+
+
+@given(
+    at=st.sampled_from([-2000.0, -205.0, -95.0, -60.0, 0.0, 60.0, 300.0]),
+    step=st.sampled_from([-150.0, -50.0, 0.0, 30.0, 90.0]),
+    masked=st.sampled_from(["nothing", "causal", "documents", "late"]),
+    normaliser=st.sampled_from([Softmax(), SoftmaxOne()]),
+    segment=st.sampled_from([16, 64]),
+)
+@settings(max_examples=60)
+def test_wherever_the_scores_lie_and_whenever_a_row_begins(
+    at: float, step: float, masked: str, normaliser: Normaliser, segment: int
+) -> None:
+    """Scores about ``at``, and ``step`` higher from document to document of the keys."""
+    n = 96
+    random = np.random.default_rng(0)
+    document = np.arange(n) // 24
+    Q, K, V = (random.standard_normal((1, n, 4)).astype(np.float32) for _ in range(3))
+    Q[..., 0], K[0, :, 0] = 2.0, at + step * document  # over a root of 4
+    allowed = {
+        "nothing": np.ones((n, n), bool),
+        "causal": np.tri(n, dtype=bool),
+        "documents": document[:, None] == document,
+        "late": np.arange(n) >= np.arange(n)[:, None],
+    }[masked]
+    scoring = Scoring(normaliser=normaliser)
+    with patch("attn_gui.compute.stream.scores.grid_for", lambda device: Grid(16, 16, segment)):
+        trace = StreamedTrace(Experiment.from_qkv(Q, K, V, rule=Imported(allowed), scoring=scoring), "cpu")
+        for _ in trace.passes():
+            pass
+        weights, output = trace.matrix("N", 0).block(slice(0, n), slice(0, n)), trace.stage("head_output", 0)
+    A = np.where(allowed, Q[0].astype(np.float64) @ K[0].T.astype(np.float64) / 2, -np.inf)
+    beside = [0.0] if isinstance(normaliser, SoftmaxOne) else []
+    top = np.max(np.stack([A.max(axis=1), *(np.full(n, each) for each in beside)]), axis=0)[:, None]
+    P = np.exp(A - top)
+    expected = P / (P.sum(axis=1, keepdims=True) + sum(np.exp(each - top) for each in beside))
+    tolerance = 1e-6 * max(4.0, float(np.abs(A[allowed]).max()))
+    np.testing.assert_allclose(weights, expected, atol=tolerance)
+    np.testing.assert_allclose(output, expected @ V[0], atol=4 * tolerance)
+    np.testing.assert_allclose(trace.row_sums(0), expected.sum(axis=1), atol=tolerance)
 
 
 @pytest.mark.parametrize("high", [3e38, 200.0])
