@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,6 +21,8 @@ ROOM, DEPTH = 40.0, 80.0
 # a power of two in the range of float32: a row is only moved by more where it has nothing yet
 MOST = 126.0
 Put = Callable[[Blocks], None]
+# a part of the scores and where, bool, it is masked
+Blocked = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +49,10 @@ def scan(
 ) -> Generator[None, None, Scanned]:
     """Weights that are exponentials over their sum, in one sweep over the keys; yields between segments.
 
-    While all scores are near 0, none is shifted. Else each row is, by the largest score of the keys that came first, and
-    by a larger one only if its exponentials would grow too large otherwise (the maximum brought forward as in Milakov
-    and Gimelshein 2018, and Rabe and Staats 2021). Where a score is not finite, ``low`` or ``high`` tells so and nothing else can be relied on. ``put`` is given
-    what an overview of blocks of ``factors`` cells has of them.
+    While all scores are near 0, none is shifted. Else each row is, by the largest score of the keys that came first,
+    and by a larger one only if its exponentials would grow too large otherwise (the maximum brought forward as in
+    Milakov and Gimelshein 2018, and Rabe and Staats 2021). Where a score is not finite, ``low`` or ``high`` tells so
+    and nothing else can be relied on. ``put`` is given what an overview of blocks of ``factors`` cells has of them.
     """
     with scores.rooms.lent() as room:
         return (yield from _scan(scores, head, rows, beside, factors, put, room))
@@ -62,7 +64,7 @@ def _scan(
     working, group = scores.working, factors[1]
     V = scores.inputs.V[head].t()  # [d_v, n_k]
     count = len(range(rows.start, rows.stop, rows.step or 1))
-    segments = list(scores.segments(rows, group)) or [Segment(slice(0, 1), True)]
+    segments = list(scores.segments(rows, group)) or [Segment(slice(0, 1), (slice(0, 1),))]
     first_group, last = segments[0].keys.start // group, segments[-1].keys.stop
     groups = -(-last // group) - first_group
 
@@ -80,14 +82,16 @@ def _scan(
     for keys, masked in segments:
         place = slice(keys.start // group - first_group, -(-keys.stop // group) - first_group)
         S = scores.block(head, rows, keys, out=room.tensor("scores", keys.stop - keys.start, count))  # [keys, rows]
-        blocked = None
-        if masked:
-            any_masked, blocked = True, ~scores.allowed(head, rows, keys)
-            filled(S, blocked, math.inf)
+        any_masked = any_masked or bool(masked)
+        blocked = [
+            (S[part.start - keys.start : part.stop - keys.start], ~scores.allowed(head, rows, part)) for part in masked
+        ]
+        for part, cells in blocked:
+            filled(part, cells, math.inf)
         lowest = float(S.amin())
         low = min(low, lowest)
-        if blocked is not None:
-            filled(S, blocked, -math.inf)
+        for part, cells in blocked:
+            filled(part, cells, -math.inf)
         top = _grouped(S, group, torch.amax, tops[place])
         highest.append(top.amax(0))
         others.append(_highest_but_first(S, top, group) if keys.start == 0 else highest[-1])
@@ -131,17 +135,19 @@ def _scan(
     )
 
 
-def _powers(S: torch.Tensor, minus: torch.Tensor, blocked: torch.Tensor | None, near: bool) -> torch.Tensor:
+def _powers(S: torch.Tensor, minus: torch.Tensor, blocked: Sequence[Blocked], near: bool) -> torch.Tensor:
     """Exponentials of scores that are moved by ``minus``, a power of two of each row; ``S``, [keys, rows], itself.
 
     near: ``minus`` is 0 and no score is far from 0. What is blocked is -inf in S.
     """
     if not near:
         return torch.add(minus, S, alpha=LOG2_E, out=S).exp2_()
-    if blocked is None:
-        return S.exp_()
-    # exponentials of -inf take ten times as long
-    return filled(S.clamp_(min=-DEPTH).exp_(), blocked, 0.0)
+    for part, _ in blocked:  # exponentials of -inf take ten times as long
+        part.clamp_(min=-DEPTH)
+    S.exp_()
+    for part, cells in blocked:
+        filled(part, cells, 0.0)
+    return S
 
 
 def _between(minus: torch.Tensor, m: torch.Tensor) -> torch.Tensor:

@@ -23,10 +23,10 @@ from attn_gui.model.experiment import Experiment
 
 
 class Segment(NamedTuple):
-    """Keys to sweep over; ``masked``: the mask has to be looked at."""
+    """Keys to sweep over; ``masked``: those among them of which the mask has to be looked at."""
 
     keys: slice
-    masked: bool
+    masked: tuple[slice, ...]
 
 
 class Scores:
@@ -143,11 +143,11 @@ class Scores:
         inner = -(-free[0] // align) * align, free[1] if free[1] == n_k else free[1] // align * align
         if inner[1] <= inner[0]:
             inner = stop, stop
-        parts = ((start, min(inner[0], stop), True), (*inner, False), (max(inner[1], start), stop, True))
         step = max(self.grid.segment, align)
-        for first, last, masked in parts:
-            for k in range(first, last, step):
-                yield Segment(slice(k, min(k + step, last)), masked)
+        for first in range(start, stop, step):
+            last = min(first + step, stop)
+            parts = slice(first, min(inner[0], last)), slice(max(inner[1], first), last)
+            yield Segment(slice(first, last), tuple(part for part in parts if part.start < part.stop))
 
     def _reach(self, rows: slice) -> tuple[tuple[int, int], tuple[int, int]]:
         """The keys that any of ``rows`` may attend to, and those that each may: both [start, stop)."""
