@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attn_gui.model.captured import CapturedModel
+from attn_gui.model.counted import counted
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.exercise import Exercise
 from attn_gui.model.experiment import Experiment
@@ -82,6 +83,12 @@ class Session:
             raise ExperimentError("session", "at least 1 experiment", "none")
         if not 0 <= self.current < len(self.experiments):
             raise ExperimentError("current", f"0 to {len(self.experiments) - 1}", str(self.current))
+
+    def __repr__(self) -> str:
+        """One line, for a notebook shows what a cell ends with."""
+        first, last = (self.experiments[place].name for place in (0, -1))
+        names = f"{first} … {last}" if len(self.experiments) > 1 else first
+        return f"<Session of {counted(len(self.experiments), 'experiment')}: {names}>"
 
     @property
     def named(self) -> NamedExperiment:
