@@ -41,7 +41,7 @@ def of_numbers(contents: Contents, reading: Reading, index: int) -> Iterator[Pro
 def of_squares(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
     """Weights and scores of unequal queries and keys that are as many with another axis as the heads."""
     part = reading.parts[index]
-    if part.role not in SQUARE or Axis.HEAD not in part.axes:
+    if part.role not in SQUARE or not _counts_heads(part):
         return
     heads, query, key = (part.axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
     shape = shape_of(contents, part)
@@ -67,7 +67,7 @@ def of_squares(contents: Contents, reading: Reading, index: int) -> Iterator[Pro
 def of_sums(contents: Contents, reading: Reading, index: int) -> Iterator[Problem]:
     """Heads and queries of weights that might be each other: what sums to 1 tells the keys, which do not stand last."""
     part = reading.parts[index]
-    if part.role is not Role.WEIGHTS or Axis.HEAD not in part.axes:
+    if part.role is not Role.WEIGHTS or not _counts_heads(part):
         return
     heads, query, key = (part.axes.index(axis) for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
     shape = shape_of(contents, part)
@@ -118,6 +118,11 @@ def of_turns(contents: Contents, reading: Reading, group: str) -> Iterator[Probl
         return
     text = f"{length} items in axis {heads}, read as heads: are these the tokens?"
     yield Problem(f"{sentence(main)}: {text}", reading.parts.index(main), heads, turned)
+
+
+def _counts_heads(part: Part) -> bool:
+    """Whether each of heads, queries and keys has an axis, which is not so while one is chosen after the other."""
+    return all(axis in part.axes for axis in (Axis.HEAD, Axis.QUERY, Axis.KEY))
 
 
 def _rules_out(contents: Contents, reading: Reading, turned: Reading, group: str) -> bool:

@@ -76,7 +76,7 @@ def alternatives(contents: Contents, reading: Reading, index: int) -> Iterator[t
     shape = shape_of(contents, part)
     others = [each for each in reading.used(part.group) if each is not part]
     known = first_said(contents, others)
-    for _, axes in sorted(readings(part.role, shape, layers=bool(part.layers)), key=lambda each: each[0]):
+    for _, axes in sorted(readings(part.role, shape, layers=len(part.tensors) > 1), key=lambda each: each[0]):
         said = counts_of(replace(part, axes=axes), shape)
         if all(s.quantity not in known or s.length == known[s.quantity][0] or (s.soft and s.length == 1) for s in said):
             yield axes

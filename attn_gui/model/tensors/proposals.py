@@ -72,8 +72,7 @@ def _with_axes(contents: Contents, reading: Reading, group: str) -> Reading:
     new = []
     for part in reading.parts:
         if part.group == group and not part.axes:
-            axes = chosen.get(id(part)) or any_axes(contents, part)
-            new.append(replace(part, axes=axes))
+            new.append(part.with_axes(chosen.get(id(part)) or any_axes(contents, part)))
         else:
             new.append(part)
     return replace(reading, parts=tuple(new))

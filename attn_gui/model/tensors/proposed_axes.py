@@ -19,6 +19,8 @@ UNEQUAL_LENGTHS, SHARED_KEYS, NOT_ALL = 2.0, 0.3, 3.0
 NO_KEYS = 7.0
 # keys that are a part of the queries: rather heads that share keys
 FEWER_KEYS = 1.5
+# layer, batch, head, query, key
+STACKED = 5
 # what is less usual than this, of one tensor and of all together, is not proposed
 MOST_AGAINST, MOST_AGAINST_ALL = 4.0, 6.0
 # cu_seqlens of keys, where they are not those of the queries
@@ -43,7 +45,9 @@ def _ranked(contents: Contents, part: Part) -> list[tuple[float, tuple[Axis, ...
     if part.role is Role.SEQUENCES and len(tensor.shape) == 1:
         return [(0.0, (Axis.KEY if tensor.name.endswith(_OF_KEYS) else Axis.QUERY,))]
     found = []
-    for cost, axes in readings(part.role, tensor.shape, layers=bool(part.layers)):
+    # one tensor of so many axes holds all layers, whatever number is in its name
+    elsewhere = bool(part.layers) and (len(part.tensors) > 1 or len(tensor.shape) < STACKED)
+    for cost, axes in readings(part.role, tensor.shape, layers=elsewhere):
         cost += _by_sums(tensor, part.role, axes) + _by_name(tensor, part.role, axes)
         cost += _by_words(contents, tensor, part.role, axes)
         found.append((cost + _by_totals(tensor, part.role, contents.totals, axes), axes))

@@ -38,6 +38,11 @@ class Part:
         """Which axis counts ``axis``, from 0; None where none does."""
         return self.axes.index(axis) if axis in self.axes else None
 
+    def with_axes(self, axes: Sequence[Axis]) -> Part:
+        """Read with these axes; where one of them counts the layers, a number in the name does not."""
+        layers = () if Axis.LAYER in axes and len(self.tensors) == 1 else self.layers
+        return replace(self, axes=tuple(axes), layers=layers)
+
     @property
     def is_side_by_side(self) -> bool:
         """Whether one axis holds the rows of all heads."""
@@ -81,7 +86,7 @@ class Reading:
 
     def with_axes(self, index: int, axes: Sequence[Axis]) -> Reading:
         """With the axes of one of ``parts`` replaced."""
-        return self.with_part(index, replace(self.parts[index], axes=tuple(axes)))
+        return self.with_part(index, self.parts[index].with_axes(axes))
 
 
 def swapped(axes: Sequence[Axis], index: int, axis: Axis) -> tuple[Axis, ...]:

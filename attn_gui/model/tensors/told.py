@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.info import Contents
@@ -51,7 +51,7 @@ def as_told(contents: Contents, roles: Sequence[ToldRole], axes: Sequence[ToldAx
         if len(each.axes) != len(shape):
             counted = f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'} for {part.tensors[0]}, of shape {shape}"
             raise NotThere(counted, ",".join(each.axes))
-        reading = reading.with_part(reading.parts.index(part), replace(part, axes=each.axes))
+        reading = reading.with_part(reading.parts.index(part), part.with_axes(each.axes))
     return reading
 
 

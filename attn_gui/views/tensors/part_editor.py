@@ -116,7 +116,7 @@ class PartEditor(QWidget):
             return
         part = replace(reading.parts[index], role=role)
         if role is not None:
-            part = replace(part, axes=axes_for(contents, reading, index, role))
+            part = part.with_axes(axes_for(contents, reading, index, role))
         self.changed.emit(reading.with_part(index, part))
 
     def _take_axis(self, place: int, name: str) -> None:

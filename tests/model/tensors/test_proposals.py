@@ -273,6 +273,17 @@ def test_parameters_of_a_model_are_no_attention() -> None:
     assert "the weights of a model" in problems(held, reading)[0].text
 
 
+def test_a_number_in_the_name_of_one_tensor_that_holds_all_layers_is_no_layer() -> None:
+    for shape in ((3, 2, 4, 7, 7), (3, 1, 4, 7, 7)):
+        part = read(contents(layers5=(shape, sums(False, False, False, False, True))))["layers5"]
+        assert (part.axes, part.layers) == (axes("lbhqk"), ())
+    held = contents(layer_3=((2, 4, 7, 7), sums(False, False, False, True)))
+    reading = propose(held)
+    assert (reading.parts[0].axes, reading.parts[0].layers) == (axes("bhqk"), (3,))
+    by_hand = reading.with_axes(0, axes("lhqk"))
+    assert by_hand.parts[0].layers == () and not problems(held, by_hand)
+
+
 def test_another_role_gets_axes_of_its_own() -> None:
     held = contents(attn=(1, 8, 5, 5), thing=(1, 5, 8, 16))
     reading = propose(held)
