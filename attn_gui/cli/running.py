@@ -12,6 +12,7 @@ from attn_gui.cli.reporting import complain, not_printed
 from attn_gui.files.errors import FileError
 from attn_gui.files.tensors.headless import Contradiction
 from attn_gui.model.errors import HiddenStage, NoTorch
+from attn_gui.model.mapped import ChangedFile
 
 RUN = {"export": run_export, "info": run_info, "scores": run_scores, "diagnose": run_diagnose, "mark": run_mark}
 
@@ -28,7 +29,7 @@ def run(arguments: list[str]) -> int:
     except (Misuse, Contradiction) as error:
         complain(str(error))
         return 2
-    except (Failure, FileError, HiddenStage, MemoryError, NoTorch) as error:
+    except (Failure, FileError, ChangedFile, HiddenStage, MemoryError, NoTorch) as error:
         complain(str(error) or "not enough memory")
         return 1
     except KeyboardInterrupt:

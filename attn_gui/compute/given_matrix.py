@@ -18,7 +18,7 @@ from attn_gui.compute.trace import trace
 from attn_gui.compute.whole import WholeMatrix
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import BFLOAT16, Given, precision_of, widened
-from attn_gui.model.mapped import unchanged
+from attn_gui.model.mapped import fetched
 from attn_gui.model.precision import Precision
 from attn_gui.model.sources import GivenWeights
 from attn_gui.model.trace import ALL, Head, Matrix, Pooling, Trace
@@ -33,9 +33,9 @@ MOST_LOOKED_AT, MOST_AVERAGED = 1 << 27, 1 << 24
 
 
 class GivenMatrix(WholeMatrix):
-    """Weights read through ``read(rows)``, whole rows in the type that they came in, [rows, n_k]. Nothing is masked."""
+    """Weights read through ``read(rows, columns)``, in the type that they came in. Nothing is masked."""
 
-    def __init__(self, shape: tuple[int, int], read: Callable[[slice], Given]) -> None:
+    def __init__(self, shape: tuple[int, int], read: Callable[[slice, slice], Given]) -> None:
         self._shape = shape
         self._read = read
         self._extents: dict[int, tuple[float, float]] = {}
@@ -45,7 +45,7 @@ class GivenMatrix(WholeMatrix):
         return self._shape
 
     def block(self, rows: slice, columns: slice) -> NDArray[Any]:
-        return widened(self._read(rows)[:, columns])
+        return widened(self._read(rows, columns))
 
     def allowed(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
         return np.broadcast_to(np.True_, (rows.stop - rows.start, columns.stop - columns.start))
@@ -84,7 +84,7 @@ class GivenMatrix(WholeMatrix):
         Numbers without a sign are in the order of their bits, infinity and NaN after all others, so that those are
         what is compared: processors do that far faster, in half precision by a factor of twenty.
         """
-        dtype = self._read(slice(0, 1)).dtype
+        dtype = self._read(slice(0, 1), slice(0, 1)).dtype
         if not (dtype.kind == "f" or dtype == BFLOAT16) or not dtype.isnative or dtype.itemsize not in BITS:
             return None
         bits = BITS[dtype.itemsize]
@@ -92,7 +92,7 @@ class GivenMatrix(WholeMatrix):
         least = 1 << 8 * dtype.itemsize
         for start, stop, height in _alike(blocks):
             rows = slice(blocks[start].start, blocks[stop - 1].stop)
-            part = self._read(rows)[:, columns].view(bits).reshape(stop - start, height, -1)
+            part = self._read(rows, columns).view(bits).reshape(stop - start, height, -1)
             # several blocks in one stroke, since others wait for Python between two
             np.maximum.reduce(part, axis=1, out=tops[start:stop])
             least = min(least, int(part.min()))
@@ -104,7 +104,7 @@ class GivenMatrix(WholeMatrix):
     def _tops_of_values(self, blocks: Sequence[slice], columns: slice) -> tuple[NDArray[Any], float, float]:
         tops, least, most = [], np.inf, -np.inf
         for rows in blocks:
-            values = widened(self._read(rows)[:, columns])
+            values = widened(self._read(rows, columns))
             tops.append(pool(values, None, (1, values.shape[1]), "max")[0][0])
             finite = values[np.isfinite(values)]
             if finite.size:
@@ -131,7 +131,6 @@ class GivenMean(WholeMatrix):
         few = max(1, CACHED // n_k)
         for start in range(0, n_q, few):
             rows = slice(start, min(start + few, n_q))
-            unchanged(self._N)  # once for all heads: to ask takes as long as to add
             total = np.array(self._widened(self._N[0, rows]))
             for part in self._N[1:]:
                 total += self._widened(part[rows])
@@ -139,12 +138,12 @@ class GivenMean(WholeMatrix):
             parts.append(total if self._dtype is self._working else to_numpy(from_numpy(total, self._dtype, CPU)))
             yield rows.stop / n_q
         mean = np.concatenate(parts)
-        self._done = GivenMatrix(self.shape, lambda rows: mean[rows])
+        self._done = GivenMatrix(self.shape, lambda rows, columns: mean[rows, columns])
 
     def _widened(self, part: Given) -> NDArray[Any]:
         """``part`` in the working type."""
         wide = np.float64 if self._working is torch.float64 else np.float32
-        return part if part.dtype == wide else from_numpy(part, self._working, CPU).numpy()
+        return fetched(part) if part.dtype == wide else from_numpy(part, self._working, CPU).numpy()
 
     def block(self, rows: slice, columns: slice) -> NDArray[Any]:
         return self._whole.block(rows, columns)
@@ -195,7 +194,7 @@ class GivenTrace:
         if head == "mean":
             return self._mean
         weights = self._N[range(len(self._N))[head]]
-        return GivenMatrix(weights.shape, lambda rows: unchanged(weights)[rows])
+        return GivenMatrix(weights.shape, lambda rows, columns: fetched(weights[rows, columns]))
 
     def part(self, head: Head | None = None) -> float:
         return self._whole.part(head)

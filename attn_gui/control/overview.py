@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from attn_gui.control.document import Document
@@ -13,6 +14,7 @@ from attn_gui.control.overview_jobs import Pictured, Scored, Wanted, pictures, r
 from attn_gui.control.worker import Priority, Worker
 from attn_gui.model.asks import PictureAsk
 from attn_gui.model.errors import ExperimentError
+from attn_gui.model.head_scores import HEAD_SCORES
 from attn_gui.model.layers import stack_of
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.trace import Head
@@ -28,7 +30,7 @@ class Overview(QObject):
 
     What is wanted later takes the place of what was wanted before. ``pictured(Pictured)`` and ``scored(Scored)`` come
     for each head; ``progressed(part)`` tells of scores and of rollout, ``rested`` that nothing more is wanted of
-    either. ``failed(text)`` says in words why there is no rollout.
+    either. ``failed(text)`` says in words why there is something less.
     """
 
     pictured = Signal(object)
@@ -58,6 +60,7 @@ class Overview(QObject):
                 PICTURES,
                 lambda: pictures(self._traces_now(), wanted, ask),
                 Priority.REFINE,
+                failed=self._on_no_pictures,
                 partly=self._on_pictured,
             )
 
@@ -71,6 +74,7 @@ class Overview(QObject):
                 lambda: scores(self._traces_now(), wanted),
                 Priority.BACKGROUND,
                 lambda _: self.rested.emit(),
+                self._on_no_scores,
                 progress=self.progressed.emit,
                 partly=self._on_scored,
             )
@@ -117,6 +121,24 @@ class Overview(QObject):
         self._owed[SCORES][1].discard((answer.revision, answer.head))
         self.scored.emit(answer)
 
+    def _on_no_pictures(self, error: BaseException) -> None:
+        """The file that the weights lie in may have been changed."""
+        self._tell(error)
+        for revision, head in list(self._owed[PICTURES][1]):
+            self._on_pictured(Pictured(revision, head, None))
+
+    def _on_no_scores(self, error: BaseException) -> None:
+        self._tell(error)
+        for revision, head in list(self._owed[SCORES][1]):
+            assert isinstance(head, int)
+            self._on_scored(Scored(revision, head, np.full(len(HEAD_SCORES), np.nan)))
+        self.rested.emit()
+
+    def _tell(self, error: BaseException) -> None:
+        if not isinstance(error, ExperimentError | MemoryError):
+            raise error
+        self.failed.emit(str(error) or "That takes more memory than there is")
+
     def _stop(self, key: str) -> None:
         if self._worker.running(key):
             self._worker.cancel(key)
@@ -135,9 +157,7 @@ class Overview(QObject):
 
     def _on_no_rollout(self, error: BaseException) -> None:
         self.rested.emit()
-        if not isinstance(error, ExperimentError | MemoryError):
-            raise error
-        self.failed.emit(str(error) or "The rollout takes more memory than there is")
+        self._tell(error)
 
     def _traces_now(self) -> LayerTraces:
         """In the worker: the traces that are kept between one look and the next."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -33,7 +34,7 @@ from attn_gui.files.regular import size_of_file
 from attn_gui.model.captured import CapturedModel
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.given import BFLOAT16
-from attn_gui.model.mapped import ChangedFile, unchanged
+from attn_gui.model.mapped import ChangedFile, fetched
 from attn_gui.model.painted import MAX_RECTANGLES
 from attn_gui.model.session import Session
 from attn_gui.model.table import Table
@@ -42,6 +43,8 @@ Array = NDArray[Any]
 
 FORMAT, VERSION = "attn-session", 2
 LARGE = 1000
+# of an array, in memory at once while it is saved
+BLOCK = 1 << 24
 MAX_EXPERIMENTS = 1_000
 MAX_VIEW_DEPTH = 8
 # values and characters; view choices are a few words and numbers
@@ -179,20 +182,37 @@ class Written:
     def put(self, array: Array) -> Any:
         """What stands for ``array`` in the JSON; a large one becomes a member. Raises FileError."""
         try:
-            unchanged(array)
+            if array.size <= LARGE:
+                return fetched(array)
+            return {"npy": self._member(array)}
         except ChangedFile as error:
             raise FileError(error.path, error.field, error.expected, error.received) from error
-        if array.size <= LARGE:
-            return array
+
+    def _member(self, array: Array) -> str:
+        """The name of the member that holds ``array``, written now unless another array held the same."""
         if array.dtype == BFLOAT16:  # which .npy has no name for
             array = array.view(np.uint16)
-        whole = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        content = (whole.dtype.str, whole.shape, hashlib.sha256(whole.data).digest())
+        dtype, hashed = array.dtype.newbyteorder("<"), hashlib.sha256()
+        for block in _blocks(array, dtype):
+            hashed.update(block.data)
+        content = (dtype.str, array.shape, hashed.digest())
         if content not in self._names:
             self._names[content] = f"arrays/{self._taken + len(self._names) + 1}.npy"
-            for _ in npy.write(self._zipped, self._names[content], whole.dtype, whole.shape, [whole]):
+            for _ in npy.write(self._zipped, self._names[content], dtype, array.shape, _blocks(array, dtype)):
                 pass
-        return {"npy": self._names[content]}
+        return self._names[content]
+
+
+def _blocks(array: Array, dtype: np.dtype[Any]) -> Iterator[Array]:
+    """All of ``array`` in C order, about BLOCK bytes at a time, in memory; raises ChangedFile."""
+    entry = array.nbytes // max(1, len(array))
+    if entry > BLOCK and array.ndim > 1:
+        for part in array:
+            yield from _blocks(part, dtype)
+        return
+    some = max(1, BLOCK // max(1, entry))
+    for start in range(0, len(array), some):
+        yield np.ascontiguousarray(fetched(array[start : start + some]), dtype=dtype)
 
 
 class _Read:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_gui.model.errors import ExperimentError, readable_bytes
-from attn_gui.model.mapped import is_mapped, unchanged
+from attn_gui.model.mapped import fetched, is_mapped
 from attn_gui.model.precision import Precision
 
 Given = NDArray[Any]
@@ -23,11 +23,14 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 def given(array: ArrayLike, field: str = "numbers") -> Given:
     """``array`` read-only, in its own type: itself where it lies in a mapped file or nobody can write to it.
 
-    Otherwise it is copied. Raises ExperimentError, naming ``field``, for what is neither numbers nor flags.
+    Otherwise it is copied. What is wider than float64 becomes float64. Raises ExperimentError, naming ``field``, for
+    what is neither numbers nor flags.
     """
     found = np.asarray(array)
     if found.dtype.kind not in "fiub" and found.dtype != BFLOAT16:
         raise ExperimentError(field, "real numbers", f"an array of {found.dtype}")
+    if found.dtype.kind == "f" and found.dtype.itemsize > 8:
+        found = found.astype(np.float64)
     if found.flags.writeable or not (is_mapped(found) or _closed(found)):
         found = found.view(np.ndarray) if is_mapped(found) else np.array(found, order="C")
         found.flags.writeable = False
@@ -47,7 +50,7 @@ def widened(array: Given) -> Given:
 
     Raises ChangedFile where it lies in a file that was changed since it was mapped.
     """
-    unchanged(array)
+    array = fetched(array)
     if array.dtype == BFLOAT16:
         return array.astype(np.float32)
     if array.dtype.name in ("float16", "float32", "float64"):
@@ -68,7 +71,7 @@ def rearranged(array: Given, axis: int, order: Sequence[int | None], field: str)
     if is_mapped(array) and size > MOST_COPIED:
         expected = f"at most {readable_bytes(MOST_COPIED)} to be put in another order"
         raise ExperimentError(field, expected, f"{readable_bytes(size)}, which stay in their file")
-    result = np.take(unchanged(array), [0 if was is None else was for was in order], axis=axis)
+    result = np.take(fetched(array), [0 if was is None else was for was in order], axis=axis)
     np.moveaxis(result, axis, 0)[[place for place, was in enumerate(order) if was is None]] = 0
     result.flags.writeable = False
     return result

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from attn_gui.model.errors import ExperimentError
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.given import Given
-from attn_gui.model.mapped import file_of, is_mapped, unchanged
+from attn_gui.model.mapped import fetched, file_of, is_mapped
 from attn_gui.model.named_table import Axis, NamedTable, always, as_array, as_table, numbered
 from attn_gui.model.part_tables import tables_of_scoring
 from attn_gui.model.sources import AppendedKey, FromTokens, GivenSource, with_parts
@@ -108,7 +108,7 @@ def _given(e: Experiment, source: GivenSource, name: str) -> NamedTable:
         return replace(e, source=with_parts(source, {name: as_array(table, array.shape)}))
 
     # what is shown of a table does not ask whether the file is still the same
-    cells = np.array(unchanged(array)) if is_mapped(array) else array
+    cells = np.array(fetched(array)) if is_mapped(array) else array
     called = keys.__getitem__ if name in "AN" else numbered(name.lower())
     rows, columns = Axis(tokens.__getitem__, len(array)), Axis(called)
     return NamedTable(name, name, as_table(cells), rows, columns, replaced, f"{name}, given")

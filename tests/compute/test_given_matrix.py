@@ -53,7 +53,7 @@ def test_pooled_as_any_matrix_is(
     with np.errstate(invalid="ignore"):
         values = data.draw(plain).astype(dtype)
     values.flags.writeable = False
-    matrix = GivenMatrix(shape, lambda rows: values[rows])
+    matrix = GivenMatrix(shape, lambda rows, columns: values[rows, columns])
     height, width = data.draw(st.integers(1, shape[0])), data.draw(st.integers(1, shape[1]))
     out = data.draw(st.integers(1, height)), data.draw(st.integers(1, width))
     top, left = data.draw(st.integers(0, shape[0] - height)), data.draw(st.integers(0, shape[1] - width))

@@ -26,7 +26,7 @@ from attn_gui.compute.trace import trace
 from attn_gui.files import session
 from attn_gui.files.tensors import layer_arrays
 from attn_gui.model.given import rearranged
-from attn_gui.model.mapped import is_mapped
+from attn_gui.model.mapped import MappedFile, is_mapped
 from attn_gui.model.session import NamedExperiment, Session
 from attn_gui.model.tables import tables_of
 from attn_gui.model.tensors.proposals import propose
@@ -49,6 +49,9 @@ elif how == "rewritten":
 elif how == "replaced":
     np.save(path.with_name("new.npy"), np.full((1, 2, 2), 0.5, np.float32))
     path.with_name("new.npy").replace(path)
+
+if len(sys.argv) > 3:  # cut off after it was asked about
+    MappedFile.is_changed = False
 
 def looked_at(head, name="N"):
     steps = LayerTraces("cpu").of(e)
@@ -83,8 +86,8 @@ for way, read in ways.items():
 """
 
 
-def read_after(path: Path, how: str) -> dict[str, str]:
-    command = [sys.executable, "-c", READING, str(path), how]
+def read_after(path: Path, *how: str) -> dict[str, str]:
+    command = [sys.executable, "-c", READING, str(path), *how]
     root = Path(__file__).parents[2]
     environment = os.environ | {"PYTHONPATH": str(root)}
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment, timeout=120, check=False)
@@ -108,6 +111,14 @@ def test_a_file_that_was_written_to_is_named_by_whatever_reads_it(weights: Path,
     assert ended.pop("save").startswith("FileError ")
     assert set(ended.values()) == {expected}, ended
     assert not weights.with_name("kept.attn").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lets nobody write to a mapped file")
+@pytest.mark.parametrize("how", ["shortened", "emptied"])
+def test_a_file_that_is_cut_off_between_question_and_look_ends_nothing(weights: Path, how: str) -> None:
+    ended = read_after(weights, how, "unseen")
+    assert ended.pop("save").startswith("FileError ")
+    assert {line.split()[0] for line in ended.values()} == {"ChangedFile"}, ended
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows lets nobody replace a mapped file")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attn_gui.compute.numbers import from_numpy, stored, to_numpy
 from attn_gui.model.derivation import Cell, Operand, Parameter
-from attn_gui.model.mapped import unchanged
+from attn_gui.model.mapped import fetched
 from attn_gui.model.sources import FromTokens
 from attn_gui.model.table import Floats
 from attn_gui.model.trace import Head, Trace
@@ -69,7 +69,9 @@ class Subject:
         assert not isinstance(source, FromTokens)
         array, head = source.parts()[part], self.kv_head if part in "KV" else self.head
         return Operand(
-            float(unchanged(array)[head, row, column]), name, Parameter(part, head * array.shape[1] + row, column)
+            float(fetched(array[head, row, column : column + 1])[0]),
+            name,
+            Parameter(part, head * array.shape[1] + row, column),
         )
 
     def weight(self, table: str, row: int, column: int, value: float) -> Operand:

@@ -20,6 +20,8 @@ def as_array(value: Any, field: str) -> Array:
     bfloat16 stays bfloat16; the 8-bit floats of torch become float32, which holds all of them. The array may share
     memory with ``value``. Raises ExperimentError, naming ``field``.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ExperimentError(field, "an array without masked cells", f"{np.ma.count_masked(value)} of them")
     found = _of_torch(value, field) if type(value).__module__.partition(".")[0] == "torch" else None
     if found is None:
         try:
