@@ -424,3 +424,17 @@ def test_the_size_of_large_files_is_told_beforehand(
     told = re.search(r"about ([\d.]+) \w+ are to be written", capsys.readouterr().err)
     assert told is not None
     assert float(told[1]) > 0
+
+
+def test_a_file_that_changes_while_it_is_exported_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from attn_gui.cli import running
+    from attn_gui.model.mapped import ChangedFile
+
+    def changed(options: object) -> int:
+        raise ChangedFile(Path("c.npy"))
+
+    monkeypatch.setitem(running.RUN, "export", changed)
+    assert running.run(["export", "c.npy", "--out", "x"]) == 1
+    assert capsys.readouterr().err == "attn-gui: c.npy was changed since it was opened; open it again\n"

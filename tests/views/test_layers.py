@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from attn_gui.model.layer_place import LayerPlace
 from attn_gui.model.layers import HeadAt
 from attn_gui.model.origin import Origin
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.tensors.proposals import propose
 from attn_gui.views.context import Context
 from attn_gui.views.layers.layers_drawer import LayersDrawer
 from attn_gui.views.layers.layers_model import LayersModel
@@ -29,6 +32,7 @@ from attn_gui.views.layers.sieve import Sieve
 from attn_gui.views.layers.source_action import SourceAction
 from attn_gui.views.main_window import MainWindow
 from tests import reference_scores
+from tests.files.tensors.writing import looked, opened
 from tests.views.window_helpers import karina_window, settle
 
 Traced = Callable[[], None]
@@ -405,3 +409,26 @@ def test_the_selection_is_copied_as_its_source(window: MainWindow, qtbot: QtBot)
     window.context.selection.pick(frozenset({1, 2, 3}), frozenset())
     action.trigger()
     assert QApplication.clipboard().text() == "np.load('a.npy')[1, 2, 1:4]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lets nobody write to a mapped file")
+def test_a_file_that_was_changed_is_told_of(
+    context: Context, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attn_gui.files.tensors.layer_arrays.IN_MEMORY", 0)
+    np.save(tmp_path / "attn.npy", np.full((3, 2, 40, 40), 1 / 40, np.float32))
+    contents = looked(tmp_path / "attn.npy")
+    session = opened(contents, propose(contents))
+    os.truncate(tmp_path / "attn.npy", 256)
+    context.document.open(session, None)
+    texts: list[str] = []
+    context.notices.said.connect(lambda notice: texts.append(notice.text))
+    made = LayersDrawer(context)
+    qtbot.addWidget(made)
+    made.resize(760, 420)
+    made.show()
+    qtbot.waitExposed(made)
+    wait(made, qtbot)
+    assert any("attn.npy was changed since it was opened" in text for text in texts)
+    assert not made.overview.busy
+    assert all(made.model.known.thumbnail(at) is None for at in places(made))

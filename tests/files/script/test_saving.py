@@ -559,3 +559,21 @@ def test_what_is_no_file_is_not_saved_to(tmp_path: Path, kind: str) -> None:
 def test_names_that_no_file_can_have_are_not_saved_to(name: str) -> None:
     with pytest.raises(FileError):
         save(name, **qkv())
+
+
+def test_what_is_wider_than_float64_is_saved_as_float64(tmp_path: Path) -> None:
+    path = tmp_path / "x.attn"
+    q = np.linspace(0, 1, 1200, dtype=np.longdouble).reshape(1, 1, 300, 4)
+    attn_gui.save(path, q=q, k=q, v=q)
+    attn_gui.save(path, scores=np.eye(3, dtype=np.longdouble))
+    first, second = (named.experiment for named in load(path).experiments)
+    assert np.array_equal(first.source.Q, q[0].astype(np.float64))
+    assert second.source.A.dtype == np.float64
+
+
+def test_masked_cells_are_no_numbers(tmp_path: Path) -> None:
+    q = np.ma.masked_greater(np.ones((1, 1, 3, 4)), 0.5)
+    k = np.ones((1, 1, 3, 4))
+    with pytest.raises(ExperimentError, match=r"q: expected an array without masked cells, received 12 of them"):
+        attn_gui.save(tmp_path / "x.attn", q=q, k=k, v=k)
+    attn_gui.save(tmp_path / "x.attn", q=np.ma.array(k), k=k, v=k)
