@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
@@ -142,17 +142,23 @@ def _marked(named: NamedExperiment, queries: Flags, keys: Flags) -> NamedExperim
 def _masked(experiment: Experiment, contents: Contents, reading: Reading) -> Experiment:
     """``experiment`` with the mask in place of its rule, and with what it adds in place of what another file added."""
     e = experiment
-    rule, bias, pads = masking.mask_alone(contents, reading, e.heads, e.n_q, e.n_k - len(e.appended))
+    rule, bias, pads, sequences = masking.mask_alone(contents, reading, e.heads, e.n_q, e.n_k - len(e.appended))
     biases = tuple(each for each in e.scoring.biases if not isinstance(each, Additive))
     added = (*biases, bias) if bias is not None else biases
     masked = replace(e, rule=rule, scoring=replace(e.scoring, biases=added))
-    return masked if pads is None else _padded(masked, pads)
+    if pads is not None:
+        masked = _with_keys(masked, "pad", pads)
+    if sequences is not None:
+        queries, keys = sequences
+        masked = replace(masked, tokens=masked.tokens.with_column("segment", queries))
+        masked = _with_keys(masked, "segment", keys)
+    return masked
 
 
-def _padded(e: Experiment, pads: NDArray[np.bool_]) -> Experiment:
-    """With the keys that ``pads`` [past and present keys] marks as padding."""
-    past = None if e.past is None else e.past.with_column("pad", pads[: e.offset])
-    present = e.present_keys.with_column("pad", pads[e.offset :])
+def _with_keys(e: Experiment, name: str, column: NDArray[Any]) -> Experiment:
+    """With ``column`` [past and present keys] beside the keys."""
+    past = None if e.past is None else e.past.with_column(name, column[: e.offset])
+    present = e.present_keys.with_column(name, column[e.offset :])
     return replace(e, past=past, context=present) if e.variant.is_cross else replace(e, past=past, tokens=present)
 
 

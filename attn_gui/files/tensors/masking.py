@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_gui.files.errors import FileError
-from attn_gui.files.tensors.layer_arrays import Arrays, found_parts, has_layer, is_row
+from attn_gui.files.tensors.layer_arrays import Arrays, ends_of, found_parts, has_layer, is_row
 from attn_gui.files.tensors.looking import stored_in
 from attn_gui.files.tensors.stored import Array
 from attn_gui.model.biases.additive import Additive
 from attn_gui.model.errors import ExperimentError
-from attn_gui.model.mask_import import Meaning, mask_of
+from attn_gui.model.mask_import import Meaning, all_of, mask_of
 from attn_gui.model.masks import Imported, MaskRule, Padding
+from attn_gui.model.masks.document import Document
 from attn_gui.model.question import recognised
-from attn_gui.model.tensors.axes import Role
+from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.reading import Part, Reading
 from attn_gui.model.tensors.sizes import Sizes, sizes_of
@@ -31,20 +32,37 @@ class Masked(NamedTuple):
     pad: NDArray[np.bool_] | None
 
 
-def mask_alone(
-    contents: Contents, reading: Reading, heads: int, n_q: int, n_k: int
-) -> tuple[MaskRule, Additive | None, NDArray[np.bool_] | None]:
-    """The mask of a file for an experiment of ``heads``, ``n_q`` and ``n_k``: rule, bias, and which keys are padding.
+class MaskAlone(NamedTuple):
+    """As Masked, of a file that holds nothing else; and the sequence of each query, [n_q], and key, [n_k], if told."""
 
-    Raises FileError.
-    """
-    part = next((part for part in reading.used() if part.role is Role.MASK), None)
-    if part is None:
+    rule: MaskRule
+    bias: Additive | None
+    pad: NDArray[np.bool_] | None
+    sequences: tuple[NDArray[np.int64], NDArray[np.int64]] | None
+
+
+def mask_alone(contents: Contents, reading: Reading, heads: int, n_q: int, n_k: int) -> MaskAlone:
+    """The mask of a file for an experiment of ``heads``, ``n_q`` and ``n_k``; raises FileError."""
+    used = reading.used()
+    part = next((part for part in used if part.role is Role.MASK), None)
+    ends = [part for part in used if part.role is Role.SEQUENCES]
+    if part is None and not ends:
         raise FileError(contents.path, "", "a mask", "a file without one")
-    sizes = sizes_of(contents, reading, part.group)
-    layer = sizes.layers[0] if sizes.layers else None
-    array = arrays_of(contents, reading, part).part(part, Role.MASK, layer, sizes)
-    return masked(contents, reading, part, array, replace(sizes, heads=heads, n_q=n_q, n_k=n_k))
+    found = Masked(MaskRule(), None, None)
+    if part is not None:
+        sizes = sizes_of(contents, reading, part.group)
+        layer = sizes.layers[0] if sizes.layers else None
+        array = arrays_of(contents, reading, part).part(part, Role.MASK, layer, sizes)
+        found = masked(contents, reading, part, array, replace(sizes, heads=heads, n_q=n_q, n_k=n_k))
+    if not ends:
+        return MaskAlone(*found, None)
+    sizes, arrays = sizes_of(contents, reading, ends[0].group), arrays_of(contents, reading, *ends)
+    by_axis = {axis: each for each in reversed(ends) for axis in each.axes}
+    of_queries, of_keys = (
+        ends_of(contents.path, arrays, by_axis.get(axis, ends[0]), sizes, count)
+        for axis, count in ((Axis.QUERY, n_q), (Axis.KEY, n_k))
+    )
+    return MaskAlone(all_of([found.rule, Document()]), found.bias, found.pad, (of_queries, of_keys))
 
 
 def masked_layer(

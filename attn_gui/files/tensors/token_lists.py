@@ -67,6 +67,8 @@ def read(path: str | Path, item: int = 0) -> tuple[str, ...]:
         raise FileError(path, f"byte {error.start}", "UTF-8 text", "another") from error
     except OSError as error:
         raise cannot_read(path, error) from error
+    if path.suffix.casefold() == ".json" and not isinstance(root := _root(path), list | dict):
+        raise FileError(path, "", "a JSON list of tokens", json.dumps(root)[:40])
     try:
         return parsed(text, item)
     except ExperimentError as error:

@@ -132,7 +132,9 @@ def _ends(contents: Contents, reading: Reading, group: str, counted: Sizes) -> I
         wrong = next((count for count in sorted(sides) if count != high), None)
         if not (tensor.is_whole or tensor.peek.integral):
             text = "the ends of sequences are whole numbers, and not all of these are"
-        elif low != 0:
+        elif low < 0:
+            text = f"the ends of sequences are 0 or more, and one is {low}"
+        elif low > 0:
             text = f"the ends of sequences begin with {low}, and not with 0"
         elif wrong is not None:
             text = f"the ends of sequences reach {high}, and there are {words(wrong, 'key' if of_keys else 'token')}"
@@ -142,6 +144,10 @@ def _ends(contents: Contents, reading: Reading, group: str, counted: Sizes) -> I
             continue
         remedy = reading.with_part(reading.parts.index(part), replace(part, role=None))
         yield Problem(f"{tensor.name}: {text}: leave them out?", reading.parts.index(part), None, remedy)
+    counts = [(part, shape_of(contents, part)[0] - 1) for part in ends if len(part.axes) == 1]
+    if len({count for _, count in counts}) > 1:
+        told = " and ".join(f"{part.tensors[0]} of {words(count, 'sequence')}" for part, count in counts)
+        yield Problem(f"Queries and keys lie in as many sequences: {told}", reading.parts.index(counts[-1][0]))
 
 
 def _same_width(contents: Contents, reading: Reading, q: Part, k: Part, counted: Sizes) -> Iterator[Problem]:

@@ -59,7 +59,7 @@ def _of_group(contents: Contents, reading: Reading, group: str) -> Iterator[Offe
         yield from _of_sums(contents, parts[Role.WEIGHTS])
         yield Offer("Scores cannot be known from weights: no mask, scale or normaliser can be changed", False)
         if Role.MASK in parts:
-            yield Offer("The mask is left out: what it forbids has weight 0 already", False)
+            yield Offer("The mask is left out: it acts on scores, and these are weights", False)
         if Role.Q in parts or parts.keys() & {Role.K, Role.KV}:
             missing = "K" if Role.Q in parts else "Q"
             yield Offer(f"{missing} is missing: the scores cannot be computed", False)

@@ -30,7 +30,7 @@ NOTHING = "Nothing in here is read as part of an attention yet."
 def is_mask_alone(reading: Reading) -> bool:
     """Whether there is a mask and nothing that it could mask."""
     roles = {part.role for part in reading.used()}
-    return Role.MASK in roles and roles <= {Role.MASK, Role.IDS}
+    return bool(roles & {Role.MASK, Role.SEQUENCES}) and roles <= {Role.MASK, Role.SEQUENCES, Role.IDS}
 
 
 def headline(contents: Contents, reading: Reading) -> str:

@@ -22,6 +22,7 @@ WRONG = [
     ([0, 3, 11], "reach 11, and there are 10 tokens"),
     ([3, 10], "begin with 3, and not with 0"),
     ([0, 5, 3, 10], "do not rise"),
+    ([0, -1, 10], "are 0 or more, and one is -1"),
     ([[0, 3, 9]], "reach 9, and there are 10 tokens"),
     ([0.0, 3.0, 9.0], "reach 9, and there are 10 tokens"),
     ([0.0, 3.5, 10.0], "are whole numbers, and not all of these are"),
@@ -94,3 +95,17 @@ def test_the_places_of_tokens_are_no_ends(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", q=q, k=q, v=q, places=np.arange(5), lengths=np.array([0, 2, 5]))
     contents = looked(tmp_path / "x.npz")
     assert [part.role for part in propose(contents).parts[3:]] == [None, Role.SEQUENCES]
+
+
+def test_queries_and_keys_lie_in_as_many_sequences(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    arrays = {
+        name: random.standard_normal((n, 2, 4)).astype(np.float32) for name, n in (("q", 20), ("k", 30), ("v", 30))
+    }
+    ends = {"cu_seqlens_q": np.array([0, 5, 20], np.int32), "cu_seqlens_k": np.array([0, 10, 20, 30], np.int32)}
+    np.savez(tmp_path / "a.npz", **arrays, **ends)
+    contents = looked(tmp_path / "a.npz")
+    texts = [problem.text for problem in problems(contents, propose(contents))]
+    assert texts == [
+        "Queries and keys lie in as many sequences: cu_seqlens_q of 2 sequences and cu_seqlens_k of 3 sequences"
+    ]

@@ -202,3 +202,19 @@ def test_of_lists_for_each_item_it_is_the_one_that_is_asked_for(text: str, tmp_p
     assert token_lists.read(tmp_path / "a.json", 1) == ("y",)
     with pytest.raises(ExperimentError, match="expected a list of words for item 3, received 2 lists"):
         token_lists.parsed(text, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('["a", "b"', "expected JSON"),
+        ("null", "expected a JSON list of tokens, received null"),
+        ("3", "expected a JSON list of tokens, received 3"),
+        ('{"model": {"vocab": ', "expected JSON"),
+    ],
+)
+def test_json_that_is_damaged_or_no_list_is_no_list_of_words(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "tokens.json"
+    path.write_text(text)
+    with pytest.raises(FileError, match=words):
+        token_lists.read(path)

@@ -109,6 +109,23 @@ def test_a_mask_alone_is_for_what_the_window_shows(
     assert dialog.isVisible() and "7" in dialog.note.text() and document.experiment is before
 
 
+def test_ends_of_sequences_alone_are_a_mask_as_well(
+    look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "cu_seqlens.npy", np.array([0, 2, 5], np.int32))
+    dialog = look(tmp_path / "cu_seqlens.npy")
+    assert dialog.ok.text() == "&Use as mask"
+    assert dialog.headline.text().startswith("Puts a mask of sequences")
+    press(qtbot, window)
+    document = np.array([0, 0, 1, 1, 1])
+    assert np.array_equal(allowed_in_window(window), document[:, None] == document)
+    np.save(tmp_path / "cu_seqlens.npy", np.array([0, 2, 6], np.int32))
+    dialog = look(tmp_path / "cu_seqlens.npy")
+    dialog.accept()
+    at_rest(qtbot, window)
+    assert dialog.isVisible() and "numbers that rise from 0 to the 5 tokens" in dialog.note.text()
+
+
 def test_a_row_of_padding_alone_marks_the_tokens(look: Look, window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     np.save(tmp_path / "attention_mask.npy", np.array([[1, 1, 1, 0, 0]]))
     dialog = look(tmp_path / "attention_mask.npy")
