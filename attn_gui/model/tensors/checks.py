@@ -8,6 +8,8 @@ from attn_gui.model.counted import counted
 from attn_gui.model.tensors.axes import Axis, Role
 from attn_gui.model.tensors.axes_fit import USUAL_HEADS
 from attn_gui.model.tensors.doubted import of_hidden, of_numbers, of_squares, of_sums, of_turns
+from attn_gui.model.tensors.doubted_layers import of_layers
+from attn_gui.model.tensors.doubted_masks import of_mask
 from attn_gui.model.tensors.group_checks import alternatives, of_group
 from attn_gui.model.tensors.info import Contents
 from attn_gui.model.tensors.names import is_parameter
@@ -143,9 +145,12 @@ def doubts(contents: Contents, reading: Reading) -> tuple[Problem, ...]:
 
 
 def _doubts(contents: Contents, reading: Reading) -> Iterator[Problem]:
+    yield from of_layers(contents, reading)
     for group in reading.groups:
         yield from of_turns(contents, reading, group)
     for index, part in enumerate(reading.parts):
+        if part.role is Role.MASK:
+            yield from of_mask(contents, reading, index)
         if part.role in (Role.WEIGHTS, Role.SCORES):
             yield from of_numbers(contents, reading, index)
             yield from of_hidden(contents, reading, index)

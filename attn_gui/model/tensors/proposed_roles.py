@@ -35,11 +35,15 @@ def together_in(contents: Contents, said: Mapping[str, Said]) -> list[tuple[str,
         members.sort(key=lambda name: (layer_in(contents, said, name), natural(name)))
     result: list[tuple[str, ...]] = []
     for members in found.values():
-        layers = [layer_in(contents, said, name) for name in members]
-        if len(set(layers)) == len(layers):
-            result.append(tuple(members))
-        else:
-            result.extend((name,) for name in members)
+        if said[own_name(contents, contents.tensor(members[0]))].layer is None:
+            result.extend((member,) for member in members)
+            continue
+        # of two that are the same layer the first
+        layers: dict[int, str] = {}
+        for member in members:
+            layers.setdefault(layer_in(contents, said, member), member)
+        result.append(tuple(layers.values()))
+        result.extend((member,) for member in members if member not in layers.values())
     return result
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from attn_gui.model.tensors.axes import Role
-from attn_gui.model.tensors.checks import doubts, problems
+from attn_gui.model.tensors.axes import Axis, Role
+from attn_gui.model.tensors.checks import doubts, problems, sizes
 from attn_gui.model.tensors.info import Contents, Peek
 from attn_gui.model.tensors.proposals import propose
 from attn_gui.model.tensors.reading import Reading
@@ -229,3 +229,73 @@ def test_rows_of_numbers_that_only_their_shape_makes_scores_may_be_hidden_states
     assert texts(contents(scores=((2, 16, 384), Peek(-7.0, 6.0)))) == [], "its name says it"
     assert texts(contents(untitled=((2, 16, 16), Peek(-7.0, 6.0)))) == [], "a token a row and a token a column"
     assert texts(contents(untitled=((2, 16, 384), Peek(-7.0, 6.0, minus_inf=True)))) == [], "masked"
+
+
+@pytest.mark.parametrize(
+    ("mask", "axis", "text"),
+    [
+        ((11, 12), 0, "The mask: 11 items in axis 0, read as a batch, and nothing else has one"),
+        ((3, 1, 12, 12), 0, "The mask: 3 items in axis 0, read as a batch, and nothing else has one"),
+        ((12, 12), None, ""),
+        ((1, 12), None, ""),
+        ((1, 1, 12, 12), None, ""),
+    ],
+)
+def test_a_mask_of_a_batch_that_nothing_else_has(mask: tuple[int, ...], axis: int | None, text: str) -> None:
+    parts: dict[str, Any] = dict.fromkeys("qkv", (1, 4, 12, 8))
+    held = contents(**parts, mask=(mask, "bool", FLAGS))
+    reading = propose(held)
+    asked = [each for each in doubts(held, reading) if each.text.startswith("The mask")]
+    if not text:
+        assert not asked
+        return
+    (doubt,) = asked
+    assert doubt.text.startswith(text) and doubt.axis == axis
+    assert doubt.remedy is not None and doubt.remedy.parts[-1].role is None
+
+
+def test_a_square_mask_that_may_be_of_a_batch() -> None:
+    parts: dict[str, Any] = dict.fromkeys("qkv", (6, 2, 6, 4))
+    held = contents(**parts, attention_mask=((6, 6), "int64", FLAGS))
+    (doubt,) = [each for each in doubts(held, propose(held)) if each.text.startswith("The mask")]
+    assert doubt.text == "The mask: 6 items in axis 0, read as queries: is this a batch?"
+    assert doubt.remedy is not None and doubt.remedy.parts[-1].axes == (Axis.BATCH, Axis.KEY)
+    assert not [each for each in doubts(held, doubt.remedy) if each.text.startswith("The mask")]
+
+
+N = (4, 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "layers", "text"),
+    [
+        (
+            {"layer_0": N, "layer_1": N, "layer_2": N, "layer_02": N},
+            (0, 1, 2),
+            "layer_02 is left out: layer_2 is layer 3 already",
+        ),
+        (
+            {"layer_0": N, "layer_1": (5, 5), "layer_2": N},
+            (0, 2),
+            "layer_1 is left out: its axes are others than theirs",
+        ),
+        ({"layer_0": N, "layer_1": N}, (0, 1), ""),
+        (
+            {f"layer_{k}_{p}": (4, 5, 8) for k in range(3) for p in "qkv" if (k, p) != (1, "v")},
+            (0, 2),
+            "V of layer 2 is missing: that layer is left out",
+        ),
+        (
+            {f"layer_{k}_{p}": (4, 5, 8) for k in range(4) for p in "qkv" if p != "k" or k in (0, 3)},
+            (0, 3),
+            "K of layers 2, 3 are missing: these layers are left out",
+        ),
+    ],
+)
+def test_layers_that_are_left_out_are_named(shapes: dict[str, Any], layers: tuple[int, ...], text: str) -> None:
+    peek = sums(False, False, True)
+    held = contents(**{name: (shape, *([peek] if shape == N else [])) for name, shape in shapes.items()})
+    reading = propose(held)
+    assert sizes(held, reading)[""].layers == layers
+    told = [each for each in texts(held, reading) if "left out" in each]
+    assert told == ([text] if text else [])
