@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,19 @@ from attn_gui.control.worker import Priority, Worker, at_once
 from attn_gui.files import experiment_json, session
 from attn_gui.files.errors import FileError
 from attn_gui.files.lost import NOWHERE, Located, LostFile
-from attn_gui.model.session import Session
+from attn_gui.model.embedding import without_origins
+from attn_gui.model.mapped import is_mapped
+from attn_gui.model.session import NamedExperiment, Session
 
 TOPIC = "file"
 _Stamp = tuple[int, int, int]
 # Behind a running export a save would wait for minutes, behind a trace it waits for one only.
 PRIORITY = Priority.TRACE
+KEPT = "{}: changed or moved since it was opened. The session holds its numbers now"
+LOST = (
+    "{}: changed or moved since it was opened. The session cannot be opened without the file as it was, unless its "
+    "numbers are embedded (File > Embed the tensors)"
+)
 
 
 class Storage(QObject):
@@ -98,7 +106,7 @@ class Storage(QObject):
             f"save {path}",
             at_once(lambda: _written(saved, path)),
             PRIORITY,
-            lambda stamp: self._on_saved(path, saved, documents, stamp),
+            lambda written: self._on_saved(path, saved, documents, *written),
             lambda error: self._on_failure(path, "saved", error),
             owed=True,
         )
@@ -151,7 +159,7 @@ class Storage(QObject):
             self._settings.add_recent(path)
         self.opened.emit(path)
 
-    def _on_saved(self, path: Path, saved: Session, documents: int | None, stamp: _Stamp | None) -> None:
+    def _on_saved(self, path: Path, saved: Session, documents: int | None, stamp: _Stamp | None, of_files: str) -> None:
         if stamp is not None:
             self._stamps[path] = stamp
         if documents == self._documents:
@@ -161,7 +169,10 @@ class Storage(QObject):
         else:
             self._document.written(path, saved)
         self._settings.add_recent(path)
-        self._notices.info(f"Saved {path.name}", TOPIC)
+        if of_files:
+            self._notices.warn(f"Saved {path.name}. {of_files}", TOPIC)
+        else:
+            self._notices.info(f"Saved {path.name}", TOPIC)
         self.saved.emit(path)
 
     def _on_not_opened(self, path: Path, error: BaseException) -> None:
@@ -204,9 +215,22 @@ def _stamp(path: Path) -> _Stamp | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _written(saved: Session, path: Path) -> _Stamp | None:
-    session.save(saved, path)
-    return _stamp(path)
+def _written(saved: Session, path: Path) -> tuple[_Stamp | None, str]:
+    """Saved, and what has to be said of the files that it speaks of: some may have been changed since."""
+    from attn_gui.files.tensors.again import is_there  # the first paint does not wait for it
+
+    origins = {id(named.origin): named for named in saved.experiments if named.origin is not None}
+    gone = [named for named in origins.values() if named.origin is not None and not is_there(named.origin)]
+    inside = [named for named in gone if not any(map(is_mapped, named.opened.values()))]
+    session.save(without_origins(saved, [named.origin for named in inside if named.origin is not None]), path)
+    return _stamp(path), " ".join(
+        filter(None, (_told(inside, KEPT), _told([n for n in gone if n not in inside], LOST)))
+    )
+
+
+def _told(of: Sequence[NamedExperiment], text: str) -> str:
+    names = dict.fromkeys(Path(named.origin.path).name for named in of if named.origin is not None)
+    return text.format(", ".join(names)) if names else ""
 
 
 def _load(path: Path, located: Located) -> Session:

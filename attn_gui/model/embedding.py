@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
+from attn_gui.model.origin import Origin
 from attn_gui.model.session import Session, given_parts
 
 
 def embedded(session: Session) -> Session:
     """``session`` without origins, so that its file holds every array; the experiments are the same values."""
     experiments = tuple(n if n.origin is None else replace(n, origin=None) for n in session.experiments)
+    return replace(session, experiments=experiments)
+
+
+def without_origins(session: Session, gone: Collection[Origin]) -> Session:
+    """``session`` holding the arrays themselves of what came from ``gone``."""
+    experiments = tuple(replace(n, origin=None) if n.origin in gone else n for n in session.experiments)
     return replace(session, experiments=experiments)
 
 

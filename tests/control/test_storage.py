@@ -22,11 +22,15 @@ from attn_gui.control.settings import Settings
 from attn_gui.control.storage import Storage
 from attn_gui.control.worker import Priority, Worker
 from attn_gui.files import session as session_file
+from attn_gui.files.errors import FileError
 from attn_gui.files.experiment_json import to_plain
 from attn_gui.files.json_text import dumps
 from attn_gui.model.edits import rename_tokens, set_cells
+from attn_gui.model.embedding import embedded
 from attn_gui.model.experiment import Experiment
 from attn_gui.model.session import NamedExperiment, Session
+from attn_gui.model.tensors.proposals import propose
+from tests.files.tensors.writing import looked, opened
 
 
 def session_of(name: str, tokens: int = 3) -> Session:
@@ -107,6 +111,43 @@ def test_saves_and_opens_again(desk: Desk, qtbot: QtBot, tmp_path: Path) -> None
     assert desk.first_token == "changed"
     assert (desk.document.dirty, desk.document.path) == (False, path)
     assert desk.document.session.named.name == "first"
+
+
+@pytest.mark.parametrize("is_mapped", [False, True])
+@pytest.mark.parametrize("how", ["other", "gone", "same"])
+def test_a_file_of_tensors_that_was_changed_before_the_session_is_saved(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, is_mapped: bool
+) -> None:
+    if is_mapped and sys.platform == "win32":
+        pytest.skip("Windows lets nobody replace a mapped file")
+    monkeypatch.setattr("attn_gui.files.tensors.layer_arrays.IN_MEMORY", 0 if is_mapped else 1 << 20)
+    source, path = tmp_path / "attn.npy", tmp_path / "work.attn"
+    N = np.random.default_rng(0).dirichlet(np.ones(40), (2, 40)).astype(np.float32)
+    np.save(source, N)
+    contents = looked(source)
+    desk.document.open(opened(contents, propose(contents)), None)
+    if how == "other":
+        np.save(tmp_path / "new.npy", N[:, ::-1])
+        (tmp_path / "new.npy").replace(source)
+    elif how == "gone":
+        source.unlink()
+    with qtbot.waitSignal(desk.storage.saved):
+        desk.storage.save(path)
+    said = desk.said[-1]
+    if how == "same":
+        assert (said.kind, said.text) == (Kind.INFO, "Saved work.attn")
+    else:
+        assert said.kind is Kind.WARNING
+        assert said.text.startswith("Saved work.attn. attn.npy: changed or moved since it was opened")
+        assert ("cannot be opened without the file as it was" in said.text) == is_mapped
+    if how != "same" and is_mapped:
+        with pytest.raises(FileError, match=r"attn\.npy"):
+            session_file.load(path)
+        desk.document.apply_session("Embed the tensors", embedded(desk.document.session))
+        with qtbot.waitSignal(desk.storage.saved):
+            desk.storage.save(path)
+        assert desk.said[-1].text == "Saved work.attn"
+    assert np.array_equal(session_file.load(path).experiment.source.N, N)
 
 
 def test_an_edit_during_a_save_stays_unsaved(desk: Desk, qtbot: QtBot, hold: Callable[[], threading.Event]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attn_gui.files.errors import FileError
@@ -18,6 +18,7 @@ from attn_gui.model.origin import Origin
 from attn_gui.model.tensors.checks import problems
 from attn_gui.model.tensors.info import Contents, TensorInfo
 from attn_gui.model.tensors.plain import from_plain, place_of
+from attn_gui.model.tensors.reading import Reading
 from attn_gui.model.tensors.sizes import sizes_of
 
 
@@ -30,13 +31,9 @@ def arrays_of(origin: Origin) -> Mapping[str, Given]:
     _check_local(path)
     try:
         reading, layer = from_plain(origin.reading)
-        places = [tuple(part.tensors[0].split("\0")) for part in reading.parts]
-        files = sorted({file for file, _ in places})
+        places = _places(reading)
         folder = is_folder(path)
-        paths = [path / file for file in files] if folder else [path]
-        for each in paths:
-            size_of_file(each)
-        if not paths or digest_of(paths) != origin.digest:
+        if not _is_same(path, folder, places, origin.digest):
             expected = "the file that the session was made from"
             received = "another: put the old one back, or open the new one with File > Open tensors"
             raise AnotherFile(path, "", expected, received)
@@ -52,6 +49,29 @@ def arrays_of(origin: Origin) -> Mapping[str, Given]:
         }
     except ExperimentError as error:
         raise FileError(path, error.field, error.expected, error.received) from error
+
+
+def is_there(origin: Origin) -> bool:
+    """Whether the arrays that ``origin`` speaks of can be got again: the file is there, and as it was."""
+    path = Path(origin.path)
+    try:
+        _check_local(path)
+        reading, _ = from_plain(origin.reading)
+        return _is_same(path, is_folder(path), _places(reading), origin.digest)
+    except (FileError, ExperimentError):
+        return False
+
+
+def _places(reading: Reading) -> list[tuple[str, ...]]:
+    """The file and the key of each tensor."""
+    return [tuple(part.tensors[0].split("\0")) for part in reading.parts]
+
+
+def _is_same(path: Path, folder: bool, places: Sequence[tuple[str, ...]], digest: str) -> bool:
+    paths = [path / file for file in sorted({file for file, _ in places})] if folder else [path]
+    for each in paths:
+        size_of_file(each)
+    return bool(paths) and digest_of(paths) == digest
 
 
 def _found(path: Path, folder: bool, places: list[tuple[str, ...]]) -> tuple[Contents, dict[str, Stored]]:
