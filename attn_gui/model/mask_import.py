@@ -16,6 +16,8 @@ Meaning = Literal["allowed", "blocked", "additive"]
 
 # programs that avoid -inf write this, or the lowest number of a wide type, and no score comes near
 LOWEST = -1e9
+# beside 0 alone this stands for -inf as well, as in the first BERT
+FLAT = -1e4
 
 
 def mask_of(array: ArrayLike, meaning: Meaning) -> tuple[Imported | None, Additive | None]:
@@ -25,7 +27,8 @@ def mask_of(array: ArrayLike, meaning: Meaning) -> tuple[Imported | None, Additi
     meaning: ``allowed``: true (or 1) where a query may attend to a key, as SDPA, ONNX and transformers have it;
     ``blocked``: true where it may not, as nn.MultiheadAttention and ``masked_fill`` have it; ``additive``: numbers to
     be added. Of these -inf forbids, and so do -1e9 and what lies below it, ``torch.finfo(dtype).min`` above all, which
-    stand for it in programs that avoid -inf: a row of nothing else is fully masked here, where they make it uniform.
+    stand for it in programs that avoid -inf, and -1e4 and less where there is nothing else but 0: a row of nothing else
+    is fully masked here, where they make it uniform.
     Raises ExperimentError for another shape, for flags that are neither 0 nor 1, and for NaN and +inf.
     """
     if meaning not in get_args(Meaning):
@@ -39,7 +42,9 @@ def mask_of(array: ArrayLike, meaning: Meaning) -> tuple[Imported | None, Additi
         flags = _flags(cells)
         return _rule(flags if meaning == "allowed" else ~flags), None
     added = _numbers(cells)
-    allowed = added > _lowest(cells.dtype)
+    low = added.min()
+    flat = low <= FLAT and bool(((added == 0) | (added == low)).all())
+    allowed = added == 0 if flat else added > _lowest(cells.dtype)
     added = np.where(allowed, added, 0.0)
     return _rule(allowed), Additive(added) if added.any() else None
 

@@ -74,9 +74,18 @@ def test_the_lowest_number_of_a_precision_forbids(kind: str, dtype: str) -> None
 
 
 def test_the_lowest_number_of_float16_is_an_ordinary_one_in_a_wider_type() -> None:
-    rule, bias = mask_of(np.array([[0.0, LOWEST["float16"]]], dtype=np.float32), "additive")
+    rule, bias = mask_of(np.array([[0.0, LOWEST["float16"], -3.0]], dtype=np.float32), "additive")
     assert rule is None and bias is not None
-    np.testing.assert_array_equal(bias.cells, [[0.0, -65504.0]])
+    np.testing.assert_array_equal(bias.cells, [[0.0, -65504.0, -3.0]])
+
+
+@pytest.mark.parametrize("number", [-1e4, -65504.0, -1e6])
+def test_one_number_far_below_0_and_nothing_else_but_0_forbids(number: float) -> None:
+    rule, bias = mask_of(np.array([[0.0, number], [0.0, 0.0]]), "additive")
+    assert bias is None
+    np.testing.assert_array_equal(cells_of(rule), [[True, False], [True, True]])
+    rule, bias = mask_of(np.array([[0.0, -9000.0], [0.0, 0.0]]), "additive")
+    assert rule is None and bias is not None
 
 
 def test_what_lies_below_the_lowest_forbids_too_and_what_lies_above_does_not() -> None:

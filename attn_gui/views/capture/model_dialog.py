@@ -43,7 +43,7 @@ AT_HAND = (
     "✓ What is in the window was captured from such a model: Intervene can run it now. A text typed below is captured "
     "in its place."
 )
-READS_ITSELF = "What the decoder reads. Left empty it reads the text itself, one place to the right."
+READS_ITSELF = "Text for the decoder, which reads it one place to the right. Left empty: the text above."
 
 
 class PathField(QLineEdit):
