@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
@@ -20,6 +22,8 @@ SLOT = "status"
 PATIENCE_MS = 300
 HEIGHT = 28
 INFO_MS = 8_000
+# how far from 1 a sum has to be for its four decimals to show it
+SHOWN = 5e-5
 SIGNS = {Kind.INFO: "", Kind.WARNING: "⚠ ", Kind.ERROR: "⚠ "}
 
 
@@ -217,7 +221,10 @@ def row_sum_fact(sums: RowSums, experiment: Experiment) -> str:
             f"{off} row{'s' if off > 1 else ''} do not sum to 1 (row {worst + 1}: {shown(sums.sums[worst], 6)})"
         )
     elif masked < len(sums.sums):
-        parts.append("rows sum to 1" if not masked else "other rows sum to 1")
+        apart = float(abs(sums.sums[~sums.empty] - 1).max())
+        # of few bits they do so only nearly, and the sums beside the rows show it
+        nearly = f" within {ceil(apart * 1000) / 1000:g}" if apart >= SHOWN else ""
+        parts.append(("other rows" if masked else "rows") + f" sum to 1{nearly}")
     if masked:
         parts.insert(0, f"⚠ {masked} row{'s' if masked > 1 else ''} fully masked")
     return ", ".join(parts)

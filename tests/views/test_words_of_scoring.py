@@ -152,3 +152,13 @@ def test_a_long_name_is_cut_in_the_sentence_and_whole_beside_it(
     context.document.undo_stack.undo()
     wait_traced()
     assert bar.sentence.toolTip() == ""
+
+
+def test_sums_that_show_to_be_beside_1_are_not_called_1() -> None:
+    def fact(*values: float) -> str:
+        few_bits = RowSums(0, np.array(values), np.array(values) == 0, True, np.zeros(len(values), bool))
+        return row_sum_fact(few_bits, Experiment.from_tokens(["a"], [[1.0]]))
+
+    assert fact(1.0, 1.00002) == "rows sum to 1"
+    assert fact(0.9985, 1.0) == "rows sum to 1 within 0.002"
+    assert fact(0.0, 0.9998) == "⚠ 1 row fully masked, other rows sum to 1 within 0.001"

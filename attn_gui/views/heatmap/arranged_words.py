@@ -63,7 +63,7 @@ def arranged_sentence(
     of, hidden = _made_of(cell), hidden_words(cell)
     share = "" if cell.hidden is None or not cell.hidden_keys else f"; {percentages([cell.hidden])[0]} hidden"
     full = "; ".join([f"{told} ({of})" if of and found is not None and found[1] else told, *hidden])
-    shorter = (there + full, full, where + told + share, there + told + share, told + share, told)
+    shorter = (there + full, where + told + share, there + told + share, told + share, told)
     return Sentence(where + full, tuple(dict.fromkeys(shorter)))
 
 
