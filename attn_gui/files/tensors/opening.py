@@ -33,6 +33,8 @@ from attn_gui.model.tensors.sizes import Sizes, sizes_of
 from attn_gui.model.tokens import TokenSequence
 
 _NAMES = {"encoder": "Encoder layer {}", "decoder": "Decoder layer {}", "cross": "Decoder layer {}, cross"}
+# cross-attention of which nothing says that a decoder has it
+_ALONE = "Layer {}, cross"
 
 
 def session_of(contents: Contents, reading: Reading) -> Generator[float, None, Session]:
@@ -219,8 +221,13 @@ class _Layer:
         return LayerPlace(layer, module.replace("{}", str(layer)), kind, batch)
 
     def _name(self) -> str:
+        item = f" · item {self.reading.batch + 1}" if self.sizes.batch > 1 else ""
+        return f"{self._own_name()}{item}"
+
+    def _own_name(self) -> str:
         if self.layer is not None:
-            return _NAMES.get(self.group, "Layer {}").format(self.layer + 1)
+            alone = self.group == "cross" and "decoder" not in self.reading.groups
+            return (_ALONE if alone else _NAMES.get(self.group, "Layer {}")).format(self.layer + 1)
         stem = PurePath(self.contents.path).stem
         return f"{stem}, {self.group}" if self.group else stem
 

@@ -55,7 +55,8 @@ def _of_group(group: str, reading: Reading, counts: Sizes) -> str:
         left_out |= {Role.MASK, Role.SEQUENCES, Role.Q, Role.K}
     what = joined(word for role, word in ROLES.items() if role in there - left_out)
     facts = ", ".join(_facts(counts, reading))
-    title = ", ".join(filter(None, (printable(group), "cross-attention" if parts[0].kind == "cross" else "")))
+    name = "" if group == "cross" else printable(group)
+    title = ", ".join(filter(None, (name, "cross-attention" if parts[0].kind == "cross" else "")))
     return f"Opens {what}" + (f" ({title})" if title else "") + (f": {facts}" if facts else "")
 
 

@@ -108,6 +108,8 @@ def test_encoder_decoder(tmp_path: Path) -> None:
     assert decoder.tokens.tokens == tuple("abcd")
     assert (cross.tokens.tokens, cross.present_keys.tokens) == (tuple("abcd"), tuple("uvwxyz"))
     assert cross.variant.is_cross and not encoder.variant.is_cross
+    torch.save({"cross_attentions": some(4, 6)}, tmp_path / "cross.pt")
+    assert [named.name for named in session(tmp_path / "cross.pt").experiments] == ["Layer 1, cross", "Layer 2, cross"]
     assert made.experiments[4].place is not None and made.experiments[4].place.kind == "cross"
 
 

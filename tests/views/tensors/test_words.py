@@ -51,7 +51,7 @@ def test_each_attention_of_a_model_has_a_sentence() -> None:
     )
     assert headline(what, Reading(parts)).split("\n") == [
         "Opens the weights N (decoder): 2 heads, 3 queries × 3 keys.",
-        "Opens the weights N (cross, cross-attention): 2 heads, 3 queries × 5 keys.",
+        "Opens the weights N (cross-attention): 2 heads, 3 queries × 5 keys.",
     ]
 
 
