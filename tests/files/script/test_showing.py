@@ -263,6 +263,8 @@ real = showing.subprocess.Popen
 
 def popen(command, **options):
     options["stdout"] = open(f"{sys.argv[1]}/told.{popen.count}.json", "w")
+    if sys.argv[2] == "apart":  # to be read by the test, and not told at the prompt
+        options["stderr"] = open(f"{sys.argv[1]}/said.{popen.count}.txt", "w")
     popen.count += 1
     return real(command, **options)
 
@@ -280,12 +282,14 @@ json.dump((found, "PySide6" in sys.modules), open(f"{sys.argv[1]}/found.json", "
 """
 
 
-def at_a_prompt(folder: Path, lines: list[str], platform: str) -> tuple[list[tuple[float, str | None]], bool, str]:
+def at_a_prompt(
+    folder: Path, lines: list[str], platform: str, said: str = "here"
+) -> tuple[list[tuple[float, str | None]], bool, str]:
     """Of each line how long the prompt was busy and what went wrong; whether Qt was needed; and what stderr got."""
     root = str(Path(showing.paths.__file__).parent.parent)
     places = {"TMPDIR": str(folder), "TEMP": str(folder), "IPYTHONDIR": str(folder / "ipython")}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", f"import sys; sys.path.append({root!r})\n{PROMPT}", str(folder)],
+        [sys.executable, "-P", "-c", f"import sys; sys.path.append({root!r})\n{PROMPT}", str(folder), said],
         cwd=folder,
         input=json.dumps(lines),
         capture_output=True,
@@ -310,7 +314,7 @@ def test_from_ipython_the_prompt_is_free_at_once_and_mistakes_are_raised_there(t
         "attn_gui.show('missing.npy')",
         "attn_gui.show(q=q)",
     ]
-    found, qt, _ = at_a_prompt(tmp_path, given, "offscreen")
+    found, qt, _ = at_a_prompt(tmp_path, given, "offscreen", "apart")
     assert not qt
     errors = [error for _, error in found]
     assert errors[:6] == [None] * 6
@@ -324,6 +328,8 @@ def test_from_ipython_the_prompt_is_free_at_once_and_mistakes_are_raised_there(t
     deadline = time.monotonic() + 90
     while not all(path.read_text().endswith("\n") for path in told) and time.monotonic() < deadline:
         time.sleep(0.1)
+    said = [(tmp_path / f"said.{place}.txt").read_text() for place in range(3)]
+    assert all(path.read_text() for path in told), said
     for path in told:
         assert json.loads(path.read_text())["N"] == [[0.5, 0.5], [0.5, 0.5]]
     assert not list(tmp_path.glob("attn_gui-*.attn"))
