@@ -72,7 +72,7 @@ def cell_sentence(
         if not allowed and reading is not None:
             by = f"{told} {forbidden_by(reading.because)}"
             longer = f"{by}; its score would be {figure(reading.A, decimals)}"
-            return Sentence(where + longer, (there + longer, there + by, there + told, by, told))
+            return Sentence(where + longer, (there + longer, there + by, by, there + told, told))
     return Sentence(where + told, (there + told, told))
 
 
